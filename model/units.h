@@ -1,0 +1,71 @@
+/*
+ * units.h - text to quantity and back.
+ *
+ * Base units: us, bytes, bytes/us, flops, flops/us, and plain numbers. 1 GB/s
+ * is 1000 bytes/us and 1 Gbit/s 125 bytes/us, so formulas over these need no
+ * conversion constants. Prefixes k M G T P are powers of 1000, Ki Mi Gi Ti
+ * powers of 1024. b and B differ: only "bit" and "B" are written.
+ *
+ *     time       1.5 us   20 ns   3 ms   2 s
+ *     bytes      64 KiB   150 MB   512 B
+ *     rate       696 GB/s   400 Gbit/s   15.75 GiB/s
+ *     flops      2.2 TFLOP   600 GFLOP
+ *     flop rate  149.7 TFLOP/s
+ *     ratio      0.88   88 %
+ *     count      84   (a whole number, no unit)
+ *
+ * The blank between number and unit may be absent ("400Gbit/s"). Numbers use
+ * the C locale whatever the process has set.
+ */
+#ifndef MODEL_UNITS_H
+#define MODEL_UNITS_H
+
+#include "model/status.h"
+
+#include <stddef.h>
+
+enum model_dimension {
+    MODEL_TIME,      /* us */
+    MODEL_BYTES,     /* bytes */
+    MODEL_RATE,      /* bytes/us */
+    MODEL_FLOPS,     /* flops */
+    MODEL_FLOP_RATE, /* flops/us */
+    MODEL_RATIO,     /* plain number */
+    MODEL_COUNT,     /* whole number */
+    MODEL_DIMENSIONS
+};
+
+/* Why a text is no quantity; static texts, for model_errors_add. */
+struct model_units_fault {
+    const char *message; /* such as "no unit" */
+    const char *hint;    /* such as "write \"400 Gbit/s\"" without "write" */
+};
+
+/*
+ * Read text as a quantity of the dimension, in base units. Refuses a missing,
+ * unknown or wrong unit, negative, NaN, infinite and overflowing values, and
+ * trailing text. On failure *value is untouched and *fault (may be NULL) is
+ * set to static texts.
+ */
+enum model_status model_units_parse(const char *text,
+                                    enum model_dimension dimension,
+                                    double *value,
+                                    struct model_units_fault *fault);
+
+/*
+ * Write value as text that reads back to the same double, with the largest
+ * fitting unit, such as "696 GB/s" or "2 MiB". A size is written with a binary
+ * prefix when that is exact and shorter. Returns buffer.
+ */
+char *model_units_print(double value,
+                        enum model_dimension dimension,
+                        char *buffer,
+                        size_t buffer_bytes);
+
+/* "time", "bytes", ... for messages. */
+const char *model_units_dimension_name(enum model_dimension dimension);
+
+/* An example of the right spelling, such as "400 Gbit/s". */
+const char *model_units_example(enum model_dimension dimension);
+
+#endif
