@@ -21,6 +21,7 @@
 #define MODEL_ARENA_H
 
 #include <setjmp.h>
+#include <stdarg.h>
 #include <stddef.h>
 
 struct model_arena;
@@ -31,8 +32,15 @@ struct model_arena *model_arena_new(void);
 /* Free the arena and all that it gave out. NULL is allowed. */
 void model_arena_free(struct model_arena *arena);
 
-/* Where to go when memory runs out; the guard must outlive its use. */
-void model_arena_guard(struct model_arena *arena, jmp_buf *guard);
+/*
+ * Where to go when memory runs out; the guard must outlive its use. Returns
+ * the guard before, so that code holding a foreign resource (a descriptor, a
+ * libyaml parser) can put its own guard in between, let go, and raise again.
+ */
+jmp_buf *model_arena_guard(struct model_arena *arena, jmp_buf *guard);
+
+/* Leave through the guard as if memory had run out. */
+_Noreturn void model_arena_raise(struct model_arena *arena);
 
 /* Forget all that was given out, keep the memory for reuse. */
 void model_arena_reset(struct model_arena *arena);
@@ -49,9 +57,13 @@ char *model_arena_text(struct model_arena *arena, const char *text);
 char *
 model_arena_text_n(struct model_arena *arena, const char *text, size_t length);
 
-/* Formatted text, as sprintf. */
+/* Formatted text, as sprintf and vsprintf. */
 char *model_arena_format(struct model_arena *arena, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+char *model_arena_format_list(struct model_arena *arena,
+                              const char *format,
+                              va_list values)
+    __attribute__((format(printf, 2, 0)));
 
 /* Bytes in use, for reports and tests. */
 size_t model_arena_used_bytes(const struct model_arena *arena);

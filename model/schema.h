@@ -5,16 +5,22 @@
  * A struct is bound by the table of its fields:
  *
  *     static const struct model_field hbm_fields[] = {
- *         {.key = "rate", .kind = MODEL_FIELD_QUANTITY, .dimension =
- * MODEL_RATE, .offset = offsetof(struct model_gpu, hbm_bytes_per_us), .required
- * = true, .sourced = true, .help = "peak HBM bandwidth"},
+ *         {.key = "rate",
+ *          .kind = MODEL_FIELD_QUANTITY,
+ *          .dimension = MODEL_RATE,
+ *          .offset = offsetof(struct model_gpu, hbm_bytes_per_us),
+ *          .required = true,
+ *          .sourced = true,
+ *          .help = "peak HBM bandwidth"},
  *         {.key = NULL}};
  *
  * Numbers that describe hardware are `sourced`: in the file they are written
  * {value: 696 GB/s, from: datasheet, source: a40-datasheet}, where `source`
- * names an entry of the file's top-level mapping `sources`. A bare scalar is
- * accepted too and counts as a guess without source. Every sourced number
- * that was read is recorded in struct model_provenance.
+ * names an entry of the file's top-level mapping `sources`, or is itself the
+ * full text when it holds a blank. datasheet, measured and fitted need a
+ * source. A bare scalar is accepted too and counts as a guess without source,
+ * or as an override when --set put it there. Every sourced number that was
+ * read is recorded in struct model_provenance.
  */
 #ifndef MODEL_SCHEMA_H
 #define MODEL_SCHEMA_H
@@ -52,11 +58,13 @@ struct model_field {
     enum model_field_kind kind;
     enum model_dimension dimension;
     size_t offset;
-    double min, max; /* inclusive, in base units; both 0: any value >= 0 */
+    double min, max; /* inclusive, in base units; both 0: any value >= 0;
+                        max below min: no upper limit */
     bool required;
     bool sourced;
-    const char *default_text;         /* used when the key is absent, or NULL:
-                                         the target keeps its value */
+    const char *default_text;         /* read as if it stood in the file when
+                                         the key is absent; NULL: the target
+                                         keeps its value */
     const char *const *choices;       /* ended by NULL */
     const struct model_field *fields; /* STRUCT, LIST */
     size_t item_bytes;                /* LIST: size of one element */
@@ -104,8 +112,10 @@ struct model_binding {
 
 /*
  * Bind mapping to *target by the table. All faults are reported; returns
- * MODEL_OK or MODEL_BAD_INPUT. Texts are borrowed from the tree. Fields keep
- * what *target held where neither key nor default is given.
+ * MODEL_OK when binding->errors holds none, those of the reader included, else
+ * MODEL_BAD_INPUT. Texts are borrowed from the tree. Fields keep what *target
+ * held where neither key nor default is given; an absent optional STRUCT still
+ * gets the defaults of its rows. NODE rows judge nothing.
  */
 enum model_status model_schema_bind(const struct model_binding *binding,
                                     const struct model_field *fields,
@@ -120,5 +130,10 @@ enum model_status model_schema_bind(const struct model_binding *binding,
 bool model_schema_help(const struct model_field *fields,
                        const char *path,
                        FILE *stream);
+
+/* "from 1 GB/s to 2 TB/s", "of at least 1", or "" for a row without range. */
+char *model_schema_range_print(const struct model_field *field,
+                               char *buffer,
+                               size_t buffer_bytes);
 
 #endif

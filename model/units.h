@@ -15,13 +15,15 @@
  *     count      84   (a whole number, no unit)
  *
  * The blank between number and unit may be absent ("400Gbit/s"). Numbers use
- * the C locale whatever the process has set.
+ * the C locale whatever the process has set. A size or rate may also be given
+ * in bits; time has no prefix above s and goes down to ps.
  */
 #ifndef MODEL_UNITS_H
 #define MODEL_UNITS_H
 
 #include "model/status.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum model_dimension {
@@ -37,8 +39,10 @@ enum model_dimension {
 
 /* Why a text is no quantity; static texts, for model_errors_add. */
 struct model_units_fault {
-    const char *message; /* such as "no unit" */
-    const char *hint;    /* such as "write \"400 Gbit/s\"" without "write" */
+    const char *message; /* such as "no unit", "is negative" */
+    const char *hint;    /* the whole phrase, such as write "400 Gbit/s" */
+    bool quote;          /* message is to follow the quoted text:
+                            "5 GB" is bytes, a rate is wanted */
 };
 
 /*
@@ -54,8 +58,9 @@ enum model_status model_units_parse(const char *text,
 
 /*
  * Write value as text that reads back to the same double, with the largest
- * fitting unit, such as "696 GB/s" or "2 MiB". A size is written with a binary
- * prefix when that is exact and shorter. Returns buffer.
+ * fitting unit, such as "696 GB/s" or "2 MiB", and the fewest digits. A size is
+ * written with a binary prefix when that is exact and shorter. 48 bytes of
+ * buffer suffice. Returns buffer.
  */
 char *model_units_print(double value,
                         enum model_dimension dimension,

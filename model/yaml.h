@@ -33,10 +33,15 @@ struct model_node {
     int count;               /* number of children */
 };
 
+/* The file of places made by model_node_set. */
+#define MODEL_OVERRIDE_FILE "--set"
+
 /*
  * Read a file ("-" is standard input), or text under the name `file`. Returns
  * the root node in the arena, or NULL with the faults in errors. An empty
- * document is a fault.
+ * document is a fault. Faults that leave the tree whole (duplicate keys, tags,
+ * anchors) are reported and the root still returned, so that the binding can
+ * report the rest of the file's faults: model_errors_status has the last word.
  */
 struct model_node *model_yaml_read_file(struct model_arena *arena,
                                         const char *file,

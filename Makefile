@@ -1,0 +1,286 @@
+# Builds lagom and liblagom, tests them, and reproduces the paper's table.
+# `make help` lists the targets. Everything made goes under build/; one
+# directory per BUILD and compiler, so that their objects never mix.
+
+VERSION := 0.1.0
+
+BUILD  ?= release
+PREFIX ?= /usr/local
+JOBS   ?= $(shell nproc 2>/dev/null || echo 1)
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+ifeq ($(MAKELEVEL),0)
+MAKEFLAGS += -j$(JOBS)
+endif
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+Q := $(if $(V),,@)
+
+# --- where things go ---------------------------------------------------------
+
+# build/release for cc and gcc, build/release-clang for clang, and so on.
+COMPILER := $(firstword $(filter-out -% ccache,$(notdir $(CC))))
+DIR      := build/$(BUILD)$(addprefix -,$(filter-out cc gcc,$(COMPILER)))
+PROGRAM  := $(if $(filter build/release,$(DIR)),build/lagom,$(DIR)/lagom)
+LIBRARY  := $(DIR)/liblagom.a
+
+FOLDERS     := model sim search validate
+SOURCES     := $(filter-out sim/main.c,$(wildcard $(FOLDERS:%=%/*.c)))
+OBJECTS     := $(SOURCES:%.c=$(DIR)/%.o)
+MAIN        := $(DIR)/sim/main.o
+TESTS       := $(wildcard tests/unit/test_*.c tests/property/test_*.c)
+TEST_BINS   := $(TESTS:%.c=$(DIR)/%)
+FUZZERS     := $(wildcard tests/fuzz/*.c)
+FUZZ_BINS   := $(FUZZERS:%.c=$(DIR)/%)
+ALL_OBJECTS := $(OBJECTS) $(MAIN) $(TEST_BINS:%=%.o) $(FUZZ_BINS:%=%.o)
+
+# --- flags: ours, then the user's -------------------------------------------
+
+WARN := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wdouble-promotion \
+	-Wstrict-prototypes -Wmissing-prototypes -Wundef -Wvla -Wwrite-strings
+
+MODE_release := -O2
+MODE_debug   := -O0
+MODE_asan    := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all \
+	-fno-omit-frame-pointer
+MODE_tsan    := -O1 -fsanitize=thread
+MODE_cov     := -O0 --coverage
+MODE_fuzz    := -O1 -fsanitize=fuzzer-no-link,address,undefined \
+	-fno-sanitize-recover=all -fno-omit-frame-pointer
+MODE := $(MODE_$(BUILD))
+ifeq ($(MODE),)
+$(error BUILD=$(BUILD) is not one of release debug asan tsan cov fuzz)
+endif
+
+# One call and no message: .ci/deps says better what is missing.
+LIBS        := gsl yaml-0.1 jansson
+LIB_CFLAGS  := $(shell pkg-config --cflags $(LIBS) 2>/dev/null)
+LIB_LIBS    := $(shell pkg-config --libs $(LIBS) 2>/dev/null) -lm
+TEST_CFLAGS := $(shell pkg-config --cflags cmocka 2>/dev/null)
+TEST_LIBS   := $(shell pkg-config --libs cmocka 2>/dev/null || echo -lcmocka)
+
+# -ffp-contract=off keeps the fingerprint equal across compilers, the prefix
+# map keeps the files equal across directories.
+LANG_FLAGS := -std=c11 -D_GNU_SOURCE -I. -Ibuild $(LIB_CFLAGS)
+COMPILE = $(CC) $(LANG_FLAGS) $(WARN) $(if $(filter 1,$(WERROR)),-Werror) \
+	-g $(MODE) -ffp-contract=off -ffile-prefix-map=$(CURDIR)=. -pthread \
+	$(CPPFLAGS) $(CFLAGS)
+LINK = $(CC) $(MODE) -pthread $(CFLAGS) $(LDFLAGS)
+
+# --- packages, as Debian names them ------------------------------------------
+
+# gcc only recommends libc6-dev, so it is named. Another CC is its own package.
+BUILD_PACKAGES := $(or $(filter-out cc,$(COMPILER)),gcc) libc6-dev make \
+	pkg-config libgsl-dev libyaml-dev libjansson-dev
+CHECK_PACKAGES := $(BUILD_PACKAGES) libcmocka-dev
+LINT_PACKAGES  := $(BUILD_PACKAGES) clang-format clang-tidy shellcheck
+PLOT_PACKAGES  := gnuplot-nox
+
+# --- the paper's table: clusters, models, strategies -------------------------
+
+REPRODUCE ?= -t topologies/lagom-a-1node.yaml -t topologies/lagom-a.yaml \
+	-t topologies/lagom-b-1node.yaml -t topologies/lagom-b.yaml \
+	-w workloads/phi-2-fsdp.yaml -w workloads/llama-3-8b-fsdp.yaml \
+	-w workloads/mpt-7b-fsdp.yaml --strategies nccl,autoccl,lagom
+
+# --- targets -----------------------------------------------------------------
+
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+.SECONDARY:
+.PHONY: all deps need reproduce check check-long tests bench plots plot-files \
+	lint format fuzz fuzz-bins coverage golden-update install uninstall dist \
+	clean help FORCE
+
+all: $(PROGRAM) $(LIBRARY) ## build the program and the library (default)
+
+# Those that need packages install them, then start make anew: the flags above
+# were read before the packages were there.
+
+deps: ## install the Debian packages that a build needs, if any is missing
+	@.ci/deps $(BUILD_PACKAGES)
+
+reproduce: deps ## print the paper's speedup table, from a bare machine on
+	@$(MAKE) all
+	$(Q)$(PROGRAM) compare $(REPRODUCE)
+
+check: ## run the unit, property and golden tests
+	@.ci/deps $(CHECK_PACKAGES)
+	@$(MAKE) all tests
+	@BUILD_DIR=$(DIR) tests/run $(TEST_BINS)
+
+check-long: ## the same with 20,000 random cases per property
+	@LAGOM_CASES=20000 TEST_TIMEOUT=3600 $(MAKE) check
+
+tests: $(TEST_BINS)
+	@:
+
+bench: deps ## measure the speed of this build
+	@$(MAKE) all
+	@if [ -x tests/bench/bench.sh ]; then \
+		BUILD_DIR=$(DIR) tests/bench/bench.sh; \
+	else echo 'bench: there is no tests/bench/bench.sh yet'; fi
+
+plots: ## draw build/plots/*.svg and *.png from fresh results
+	@.ci/deps $(BUILD_PACKAGES) $(PLOT_PACKAGES)
+	@$(MAKE) plot-files
+
+lint: ## check format, clang-tidy, layers, names and scripts
+	@.ci/deps $(LINT_PACKAGES)
+	@$(MAKE) build/version.h
+	@LANG_FLAGS='$(LANG_FLAGS)' JOBS=$(JOBS) tests/lint/run
+
+format: ## put every C file into the project's format
+	@tests/lint/format.sh -i
+
+fuzz: ## fuzz each parser for FUZZ_SECONDS (60) with clang
+ifeq ($(FUZZERS),)
+	@echo 'fuzz: there is no tests/fuzz/*.c yet'
+else
+	@.ci/deps clang $(filter-out $(COMPILER),$(BUILD_PACKAGES))
+	@$(MAKE) CC=clang BUILD=fuzz fuzz-bins
+	@set -e; for name in $(notdir $(FUZZERS:%.c=%)); do \
+		mkdir -p build/fuzz-corpus/$$name; \
+		build/fuzz-clang/tests/fuzz/$$name -rss_limit_mb=2048 -timeout=10 \
+			-max_total_time=$(or $(FUZZ_SECONDS),60) \
+			-artifact_prefix=build/fuzz-corpus/ \
+			build/fuzz-corpus/$$name topologies workloads; \
+	done
+endif
+
+fuzz-bins: $(FUZZ_BINS)
+
+coverage: ## run the tests and print the lines they reach, per file
+	@find build/cov -name '*.gcda' -delete 2>/dev/null || true
+	@$(MAKE) CC=gcc BUILD=cov check
+	@find build/cov -name '*.gcda' ! -path '*/tests/*' -exec gcov -n {} + | \
+	awk -F"[':]" '/^File/ {file = $$2} /^Lines executed/ && file !~ /^\// && \
+		file != "" {print $$2 "\t" file; file = ""}' | sort -n
+
+golden-update: ## rewrite what the golden tests expect
+	@$(MAKE) all
+	@BUILD_DIR=$(DIR) tests/golden.sh --update
+
+bindir     = $(PREFIX)/bin
+libdir     = $(PREFIX)/lib
+includedir = $(PREFIX)/include
+datadir    = $(PREFIX)/share
+HEADERS   := $(wildcard model/*.h sim/*.h search/*.h)
+
+define PC_FILE
+prefix=$(PREFIX)
+libdir=$${prefix}/lib
+includedir=$${prefix}/include
+
+Name: lagom
+Description: simulate how collectives and kernels share GPUs
+URL: https://arxiv.org/abs/2602.20656
+Version: $(VERSION)
+Requires: $(LIBS)
+Cflags: -I$${includedir}/lagom
+Libs: -L$${libdir} -llagom -lm -pthread
+endef
+export PC_FILE
+
+install: all ## install under PREFIX (/usr/local), below DESTDIR if set
+	$(Q)install -D -m 755 $(DIR)/lagom $(DESTDIR)$(bindir)/lagom
+	$(Q)install -D -m 644 $(LIBRARY) $(DESTDIR)$(libdir)/liblagom.a
+	$(Q)install -d $(DESTDIR)$(libdir)/pkgconfig
+	$(Q)printf '%s\n' "$$PC_FILE" >$(DESTDIR)$(libdir)/pkgconfig/lagom.pc
+	$(Q)for file in $(HEADERS); do \
+		install -D -m 644 $$file $(DESTDIR)$(includedir)/lagom/$$file || \
+			exit 1; \
+	done
+	$(Q)find topologies workloads -type f -exec install -D -m 644 {} \
+		$(DESTDIR)$(datadir)/lagom/{} \;
+
+uninstall: ## remove what install put there
+	$(Q)rm -f $(DESTDIR)$(bindir)/lagom $(DESTDIR)$(libdir)/liblagom.a \
+		$(DESTDIR)$(libdir)/pkgconfig/lagom.pc
+	$(Q)rm -rf $(DESTDIR)$(includedir)/lagom $(DESTDIR)$(datadir)/lagom
+
+dist: ## pack the last commit as build/lagom-VERSION.tar.gz
+	$(Q)mkdir -p build
+	$(Q)git archive --prefix=lagom-$(VERSION)/ HEAD | gzip -n \
+		>build/lagom-$(VERSION).tar.gz
+	@echo build/lagom-$(VERSION).tar.gz
+
+clean: ## remove build/
+	$(Q)rm -rf build
+
+help: ## print this list
+	@awk -F': .*## |:.*## ' '/^[a-z-]+:.*## / {printf "%-14s %s\n", $$1, $$2}' \
+		$(MAKEFILE_LIST)
+	@echo
+	@echo 'BUILD=release|debug|asan|tsan|cov  CC=gcc|clang  WERROR=1  V=1'
+
+# --- how files are made ------------------------------------------------------
+
+# Stops with one clear line when a tool or library is missing.
+need:
+	@.ci/deps --check $(BUILD_PACKAGES)
+
+# $(call keep,TEXT): write TEXT to the target, only when it is not there yet,
+# so that what depends on it is made anew only when it must be.
+quote = '$(subst ','\'',$(1))'
+keep = @mkdir -p $(@D) && printf '%s\n' $(call quote,$(1)) >$@.$$$$ && \
+	if cmp -s $@.$$$$ $@; then rm $@.$$$$; else mv $@.$$$$ $@; fi
+
+# Only this repository's own commit, not that of one around an unpacked tar.
+COMMIT = $(if $(wildcard .git),$(shell GIT_OPTIONAL_LOCKS=0 \
+	git describe --always --dirty --exclude='*' 2>/dev/null))
+
+build/version.h: FORCE | need
+	$(call keep,#define LAGOM_VERSION "$(VERSION)$(addprefix +,$(COMMIT))")
+
+$(DIR)/flags: FORCE | need
+	$(call keep,$(COMPILE) $(LDFLAGS))
+
+# Tells when a source has gone, which no date does.
+$(DIR)/objects: FORCE | need
+	$(call keep,$(OBJECTS))
+
+$(ALL_OBJECTS): $(DIR)/%.o: %.c $(DIR)/flags | build/version.h
+	@mkdir -p $(@D)
+	$(if $(V),,@echo '  CC    $@')
+	$(Q)$(COMPILE) $(if $(filter tests/%,$<),$(TEST_CFLAGS)) -MMD -MP -c -o $@ $<
+
+$(LIBRARY): $(OBJECTS) $(DIR)/objects
+	$(if $(V),,@echo '  AR    $@')
+	$(Q)rm -f $@
+	$(Q)ar rcsD $@ $(OBJECTS)
+
+$(DIR)/lagom: $(MAIN) $(LIBRARY)
+	$(if $(V),,@echo '  LINK  $@')
+	$(Q)$(LINK) -o $@ $^ $(LIB_LIBS) $(LDLIBS)
+
+build/lagom: build/release/lagom
+	$(Q)ln -sf release/lagom $@
+
+$(TEST_BINS): %: %.o $(LIBRARY)
+	$(if $(V),,@echo '  LINK  $@')
+	$(Q)$(LINK) -o $@ $^ $(TEST_LIBS) $(LIB_LIBS) $(LDLIBS)
+
+$(FUZZ_BINS): %: %.o $(LIBRARY)
+	$(if $(V),,@echo '  LINK  $@')
+	$(Q)$(LINK) -fsanitize=fuzzer -o $@ $^ $(LIB_LIBS) $(LDLIBS)
+
+# A plot is plots/NAME.gp over build/plots/NAME.csv.
+PLOTS := $(patsubst plots/%.gp,build/plots/%,$(wildcard plots/*.gp))
+
+plot-files: $(PLOTS:%=%.svg) $(PLOTS:%=%.png)
+
+build/plots/speedup.csv: $(PROGRAM) $(wildcard topologies/*.yaml \
+		topologies/gpu/*.yaml workloads/*.yaml)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(PROGRAM) compare --format csv $(REPRODUCE) >$@
+
+$(PLOTS:%=%.svg): build/plots/%.svg: plots/%.gp build/plots/%.csv
+	@echo '  PLOT  $@'
+	$(Q)LC_ALL=C.UTF-8 gnuplot -e "input='build/plots/$*.csv'; output='$@'" $<
+
+$(PLOTS:%=%.png): build/plots/%.png: plots/%.gp build/plots/%.csv
+	@echo '  PLOT  $@'
+	$(Q)LC_ALL=C.UTF-8 gnuplot -e "input='build/plots/$*.csv'; output='$@'" $<
+
+-include $(ALL_OBJECTS:.o=.d)

@@ -1,0 +1,36 @@
+/*
+ * channel.h - how fast one NCCL channel moves bytes over one hop.
+ *
+ * A CTA of NT worker threads keeps NT/32 warps x warp_bytes in flight (never
+ * more than its chunk). With round trip R and issue rate b its rate is
+ *
+ *     r = f / (R + f / b),  f = min(NT/32 * warp_bytes, chunk)
+ *
+ * (AutoCCL, NSDI'25, eq. 5, per channel: in flight over start-up plus
+ * transfer), capped by what one channel moves and, on the network, by what one
+ * connection does. One chunk step costs a synchronisation and its transfer:
+ *
+ *     t = sync + chunk / r
+ *
+ * (AutoCCL eq. 2). The round trip is twice the hop's latency plus the memory
+ * latency at its end.
+ */
+#ifndef MODEL_CHANNEL_H
+#define MODEL_CHANNEL_H
+
+#include "model/fabric.h"
+
+/* One channel over one kind of hop. */
+struct model_channel {
+    double in_flight_bytes;
+    double bytes_per_us; /* while a chunk is being moved */
+    double sync_us;      /* per chunk step */
+};
+
+/* threads >= 32, chunk_bytes > 0. Pure. */
+struct model_channel model_channel_make(const struct model_topology *topology,
+                                        const struct model_hop *hop,
+                                        int threads,
+                                        double chunk_bytes);
+
+#endif

@@ -1,0 +1,147 @@
+/*
+ * files.c - search places and the nearest shipped name.
+ */
+#include "model/files.h"
+
+#include <dirent.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { PLACES_MAX = 6, NAMES_MAX = 512 };
+
+bool model_file_exists(const char *path)
+{
+    struct stat info;
+
+    return stat(path, &info) == 0;
+}
+
+/* The folder of the running program, or NULL. */
+static const char *program_folder(struct model_arena *arena)
+{
+    char path[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
+    char *slash;
+
+    if (length <= 0) {
+        return NULL;
+    }
+    path[length] = '\0';
+    slash = strrchr(path, '/');
+    if (slash == NULL) {
+        return NULL;
+    }
+    *slash = '\0';
+    return model_arena_text(arena, path);
+}
+
+/* Fill places with the search places; returns how many. */
+static int search_places(struct model_arena *arena, const char **places)
+{
+    const char *data = getenv("LAGOM_DATA");
+    const char *program = program_folder(arena);
+    int count = 0;
+
+    if (data != NULL && data[0] != '\0') {
+        places[count++] = data;
+    }
+    places[count++] = ".";
+    if (program != NULL) {
+        places[count++] = model_arena_format(arena, "%s/..", program);
+        places[count++] = model_arena_format(arena, "%s/../..", program);
+        places[count++] =
+            model_arena_format(arena, "%s/../share/lagom", program);
+    }
+    return count;
+}
+
+/* The shipped names in a folder, without ".yaml", ended by NULL. */
+static const char *const *shipped_names(struct model_arena *arena,
+                                        const char *const *places,
+                                        int place_count,
+                                        const char *folder)
+{
+    const char **names =
+        model_arena_array(arena, NAMES_MAX + 1, sizeof(*names));
+    int count = 0;
+
+    for (int i = 0; i < place_count; i++) {
+        DIR *listing =
+            opendir(model_arena_format(arena, "%s/%s", places[i], folder));
+        struct dirent *entry;
+
+        while (listing != NULL && count < NAMES_MAX &&
+               (entry = readdir(listing)) != NULL) {
+            const char *dot = strstr(entry->d_name, ".yaml");
+
+            if (dot != NULL) {
+                names[count++] = model_arena_text_n(
+                    arena, entry->d_name, (size_t)(dot - entry->d_name));
+            }
+        }
+        if (listing != NULL) {
+            (void)closedir(listing);
+        }
+    }
+    return names;
+}
+
+/* The file in one search place, or NULL. */
+static const char *in_place(struct model_arena *arena,
+                            const char *place,
+                            const char *folder,
+                            const char *name)
+{
+    static const char *const endings[] = {".yaml", ""};
+
+    for (int i = 0; i < 2; i++) {
+        const char *path = model_arena_format(
+            arena, "%s/%s/%s%s", place, folder, name, endings[i]);
+
+        if (model_file_exists(path)) {
+            return strncmp(path, "./", 2) == 0 ? path + 2 : path;
+        }
+    }
+    return NULL;
+}
+
+const char *model_file_find(struct model_arena *arena,
+                            const char *folder,
+                            const char *name,
+                            struct model_place place,
+                            const char *key,
+                            struct model_errors *errors)
+{
+    const char *places[PLACES_MAX];
+    const char *nearest;
+    int count;
+
+    if (strcmp(name, "-") == 0 || model_file_exists(name)) {
+        return name;
+    }
+    count = search_places(arena, places);
+    for (int i = 0; strchr(name, '/') == NULL && i < count; i++) {
+        const char *path = in_place(arena, places[i], folder, name);
+
+        if (path != NULL) {
+            return path;
+        }
+    }
+    nearest =
+        model_nearest_name(name, shipped_names(arena, places, count, folder));
+    (void)model_errors_add(
+        errors,
+        MODEL_BAD_INPUT,
+        place,
+        key,
+        nearest != NULL
+            ? model_arena_format(arena, "did you mean \"%s\"?", nearest)
+            : model_arena_format(
+                  arena, "write a path, or a name from %s/", folder),
+        "no file \"%s\"",
+        name);
+    return NULL;
+}

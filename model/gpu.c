@@ -1,0 +1,182 @@
+/*
+ * gpu.c - the table of keys of a GPU file.
+ *
+ * Nothing here knows a number of any GPU: ranges in the table only refuse
+ * what no GPU can be.
+ */
+#include "model/gpu.h"
+
+const char *const model_type_names[] = {"bf16", "fp16", "fp32", "fp8", NULL};
+
+const char *const model_kernel_class_names[] = {
+    "gemm", "attention", "vector", NULL};
+
+double model_type_bytes(enum model_type type)
+{
+    static const double bytes[MODEL_TYPES] = {2.0, 2.0, 4.0, 1.0};
+
+    return bytes[type];
+}
+
+#define AT(member) offsetof(struct model_gpu, member)
+
+#define QUANTITY(name, dim, member, text)                                      \
+    {                                                                          \
+        .key = (name), .kind = MODEL_FIELD_QUANTITY, .dimension = (dim),       \
+        .offset = AT(member), .required = true, .sourced = true,               \
+        .help = (text)                                                         \
+    }
+
+#define OPTIONAL_RATE(name, member)                                            \
+    {                                                                          \
+        .key = (name), .kind = MODEL_FIELD_QUANTITY,                           \
+        .dimension = MODEL_FLOP_RATE, .offset = AT(member), .sourced = true,   \
+        .help = "dense peak; leave out where there is none"                    \
+    }
+
+#define RATIO(name, member, text)                                              \
+    {                                                                          \
+        .key = (name), .kind = MODEL_FIELD_QUANTITY,                           \
+        .dimension = MODEL_RATIO, .offset = AT(member), .min = 0.01,           \
+        .max = 1.0, .required = true, .sourced = true, .help = (text)          \
+    }
+
+#define COUNT(name, member, low, high, text)                                   \
+    {                                                                          \
+        .key = (name), .kind = MODEL_FIELD_COUNT, .dimension = MODEL_COUNT,    \
+        .offset = AT(member), .min = (low), .max = (high), .required = true,   \
+        .sourced = true, .help = (text)                                        \
+    }
+
+static const struct model_field sm_fields[] = {
+    COUNT("count", sm_count, 1, 4096, "streaming multiprocessors"),
+    COUNT("threads", sm_threads, 32, 8192, "threads resident on one SM"),
+    COUNT("registers", sm_registers, 1024, 1048576, "32-bit registers"),
+    COUNT("ctas", sm_ctas, 1, 256, "CTAs resident on one SM"),
+    QUANTITY("shared",
+             MODEL_BYTES,
+             sm_shared_bytes,
+             "shared memory of one SM that kernels may use"),
+    QUANTITY("rate",
+             MODEL_RATE,
+             sm_bytes_per_us,
+             "most that one SM moves to or from memory"),
+    {.key = NULL}};
+
+static const struct model_field peak_fields[] = {
+    OPTIONAL_RATE("bf16", peak_flops_per_us[MODEL_BF16]),
+    OPTIONAL_RATE("fp16", peak_flops_per_us[MODEL_FP16]),
+    OPTIONAL_RATE("fp32", peak_flops_per_us[MODEL_FP32]),
+    OPTIONAL_RATE("fp8", peak_flops_per_us[MODEL_FP8]),
+    QUANTITY("vector",
+             MODEL_FLOP_RATE,
+             vector_flops_per_us,
+             "fp32 rate outside the tensor cores"),
+    {.key = NULL}};
+
+static const struct model_field achieved_fields[] = {
+    RATIO("gemm",
+          class_ratio[MODEL_CLASS_GEMM],
+          "share of the peak that large GEMMs reach while a wave runs"),
+    RATIO("attention",
+          class_ratio[MODEL_CLASS_ATTENTION],
+          "the same for fused attention"),
+    RATIO("vector",
+          class_ratio[MODEL_CLASS_VECTOR],
+          "share of the vector peak"),
+    {.key = NULL}};
+
+static const struct model_field gemm_fields[] = {
+    COUNT("tile_m", tile_m, 16, 1024, "rows of a large GEMM's output tile"),
+    COUNT("tile_n", tile_n, 16, 1024, "columns of it"),
+    {.key = NULL}};
+
+static const struct model_field hbm_fields[] = {
+    QUANTITY("rate", MODEL_RATE, hbm_bytes_per_us, "data-sheet bandwidth"),
+    RATIO("achieved", hbm_ratio, "share of it that streaming kernels reach"),
+    QUANTITY("latency", MODEL_TIME, hbm_latency_us, "load to use"),
+    QUANTITY("capacity", MODEL_BYTES, hbm_bytes, "memory size"),
+    {.key = NULL}};
+
+static const struct model_field channel_fields[] = {
+    QUANTITY("warp_in_flight",
+             MODEL_BYTES,
+             warp_bytes,
+             "bytes one warp of a Simple kernel keeps in flight"),
+    QUANTITY("issue_rate",
+             MODEL_RATE,
+             channel_issue_bytes_per_us,
+             "rate of one CTA when the path has no latency"),
+    QUANTITY("rate", MODEL_RATE, channel_bytes_per_us, "cap of one channel"),
+    QUANTITY("sync",
+             MODEL_TIME,
+             sync_us,
+             "fence, flag and barrier of one chunk step, without the path"),
+    COUNT("registers", nccl_registers, 1, 255, "per thread of NCCL kernels"),
+    QUANTITY("shared",
+             MODEL_BYTES,
+             nccl_shared_bytes,
+             "shared memory of one CTA of NCCL kernels"),
+    {.key = NULL}};
+
+static const struct model_field launch_fields[] = {
+    QUANTITY("latency",
+             MODEL_TIME,
+             launch_us,
+             "from ready to running, kernels queued on a stream"),
+    QUANTITY("interval",
+             MODEL_TIME,
+             issue_us,
+             "CPU time between two launches of one rank"),
+    {.key = NULL}};
+
+#define PART(name, table, text)                                                \
+    {                                                                          \
+        .key = (name), .kind = MODEL_FIELD_STRUCT, .fields = (table),          \
+        .required = true, .help = (text)                                       \
+    }
+
+const struct model_field model_gpu_fields[] = {
+    {.key = "name",
+     .kind = MODEL_FIELD_TEXT,
+     .offset = AT(name),
+     .required = true,
+     .help = "name for reports"},
+    {.key = "compute_capability",
+     .kind = MODEL_FIELD_COUNT,
+     .dimension = MODEL_COUNT,
+     .offset = AT(compute_capability),
+     .min = 60,
+     .max = 200,
+     .required = true,
+     .help = "86 for sm_86"},
+    {.key = "sources",
+     .kind = MODEL_FIELD_NODE,
+     .offset = AT(sources),
+     .help = "mapping from short names to where numbers come from"},
+    PART("sm", sm_fields, "one streaming multiprocessor"),
+    PART("peak", peak_fields, "arithmetic rates of the whole GPU"),
+    PART("achieved", achieved_fields, "shares of the peak by kernel class"),
+    PART("gemm", gemm_fields, "how GEMMs are tiled"),
+    PART("hbm", hbm_fields, "device memory"),
+    {.key = "l2",
+     .kind = MODEL_FIELD_QUANTITY,
+     .dimension = MODEL_BYTES,
+     .offset = AT(l2_bytes),
+     .required = true,
+     .sourced = true,
+     .help = "second-level cache"},
+    PART("channel", channel_fields, "how a NCCL CTA moves data"),
+    PART("launch", launch_fields, "kernel launches"),
+    {.key = "nvlink",
+     .kind = MODEL_FIELD_NODE,
+     .offset = AT(nvlink),
+     .help = "default NVLink rate and latency for topologies (see there)"},
+    {.key = NULL}};
+
+enum model_status model_gpu_bind(const struct model_binding *binding,
+                                 const struct model_node *root,
+                                 struct model_gpu *gpu)
+{
+    return model_schema_bind(binding, model_gpu_fields, root, gpu);
+}

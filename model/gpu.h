@@ -1,0 +1,89 @@
+/*
+ * gpu.h - what one GPU can do: the content of topologies/gpu/NAME.yaml.
+ *
+ * Only numbers that a data sheet or a measurement of one GPU gives, each with
+ * its source in the file. The formulas that use them are in kernel.h, l2.h
+ * and channel.h.
+ */
+#ifndef MODEL_GPU_H
+#define MODEL_GPU_H
+
+#include "model/schema.h"
+
+/* Element types of operands. */
+enum model_type {
+    MODEL_BF16,
+    MODEL_FP16,
+    MODEL_FP32,
+    MODEL_FP8,
+    MODEL_TYPES
+};
+
+extern const char *const model_type_names[MODEL_TYPES + 1];
+
+/* Bytes of one element. */
+double model_type_bytes(enum model_type type);
+
+/* What a kernel does most; decides which fraction of the peak it reaches. */
+enum model_kernel_class {
+    MODEL_CLASS_GEMM,
+    MODEL_CLASS_ATTENTION,
+    MODEL_CLASS_VECTOR,
+    MODEL_KERNEL_CLASSES
+};
+
+extern const char *const model_kernel_class_names[MODEL_KERNEL_CLASSES + 1];
+
+struct model_gpu {
+    const char *name;
+    int compute_capability; /* 86 for sm_86 */
+    int sm_count;
+
+    /* Limits of one SM. */
+    int sm_threads;
+    int sm_registers;
+    int sm_ctas;
+    double sm_shared_bytes;
+    double sm_bytes_per_us; /* most one SM moves to or from memory */
+
+    /* Dense peak by element type; 0: the GPU has no such unit. */
+    double peak_flops_per_us[MODEL_TYPES];
+    double vector_flops_per_us; /* fp32 outside the tensor cores */
+    double class_ratio[MODEL_KERNEL_CLASSES]; /* achieved share of the peak */
+
+    /* Output tile of the library's large GEMM kernels. */
+    int tile_m, tile_n;
+
+    double hbm_bytes_per_us; /* data-sheet rate */
+    double hbm_ratio;        /* achieved share of it */
+    double hbm_latency_us;   /* load to use */
+    double hbm_bytes;        /* capacity */
+    double l2_bytes;
+
+    /* How a NCCL CTA moves data (channel.h). */
+    double warp_bytes;              /* in flight of one warp, Simple */
+    double channel_issue_bytes_per_us; /* SM issue limit of one CTA */
+    double channel_bytes_per_us;    /* cap of one channel */
+    double sync_us;                 /* fence, flag and barrier of a step */
+    int nccl_registers;             /* per thread of a NCCL kernel */
+    double nccl_shared_bytes;       /* per CTA of a NCCL kernel */
+
+    double launch_us; /* from ready to running on the device */
+    double issue_us;  /* CPU time between two launches of one rank */
+
+    const struct model_node *sources; /* names to texts */
+    const struct model_node *nvlink;  /* default for topologies, or NULL */
+};
+
+/*
+ * Bind the root mapping of a GPU file. Reports all faults; the result is
+ * valid only on MODEL_OK. Texts are borrowed from the tree.
+ */
+enum model_status model_gpu_bind(const struct model_binding *binding,
+                                 const struct model_node *root,
+                                 struct model_gpu *gpu);
+
+/* The table of keys, for help. */
+extern const struct model_field model_gpu_fields[];
+
+#endif

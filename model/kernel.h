@@ -1,0 +1,93 @@
+/*
+ * kernel.h - what a computation kernel asks of a GPU: CTAs, arithmetic, HBM.
+ *
+ * A kernel is a grid of equal CTAs. SMs are the unit of scheduling: one SM
+ * runs `ctas_per_sm` of them at once, called a load, and takes the next load
+ * when it is done (schedule `waves`). The simulator decides when loads run.
+ *
+ * HBM bytes of a GEMM load lie between two bounds (the second applies when
+ * the L2 cache holds nothing of the wave):
+ *   compulsory   a wave of S tiles in a block of a x b tiles with the aspect
+ *                that loads least reads (a tile_m + b tile_n) K elements once;
+ *                1/S of it per tile, plus the tile's own output
+ *   no reuse     every tile reads its own (tile_m + tile_n) K elements
+ * Between them by the share of L2 that is left: model_l2_share.
+ */
+#ifndef MODEL_KERNEL_H
+#define MODEL_KERNEL_H
+
+#include "model/gpu.h"
+
+enum model_schedule {
+    MODEL_WAVES,      /* the next CTA starts where a slot frees */
+    MODEL_PERSISTENT, /* at most one CTA per slot of the empty GPU, work
+                         divided statically at launch */
+    MODEL_STREAM_K,   /* work divides evenly over the slots it gets */
+    MODEL_SCHEDULES
+};
+
+extern const char *const model_schedule_names[MODEL_SCHEDULES + 1];
+
+/* A grid as the simulator runs it. */
+struct model_kernel {
+    enum model_schedule schedule;
+    int loads;                  /* SM loads; stream_k: of the empty GPU */
+    double load_us;             /* arithmetic of one load */
+    double load_bytes;          /* HBM bytes of one load, all L2 its own */
+    double load_no_reuse_bytes; /* HBM bytes of one load without L2 */
+    double working_set_bytes;   /* what a wave wants to keep in L2 */
+    int sm_limit;               /* SMs it may use, 0: all */
+};
+
+/*
+ * C[m x n] = A[m x k] B[k x n], batch times. m, n, k, batch > 0; tile_m,
+ * tile_n 0: the GPU's own. The element type must have a peak on this GPU.
+ */
+struct model_kernel model_kernel_gemm(const struct model_gpu *gpu,
+                                      enum model_type type,
+                                      double m,
+                                      double n,
+                                      double k,
+                                      double batch,
+                                      int tile_m,
+                                      int tile_n,
+                                      enum model_schedule schedule);
+
+/*
+ * A kernel known by its totals: ctas >= 1 CTAs, ctas_per_sm >= 1 of them on
+ * an SM, flops and HBM bytes of the whole grid.
+ */
+struct model_kernel model_kernel_grid(const struct model_gpu *gpu,
+                                      enum model_type type,
+                                      enum model_kernel_class kernel_class,
+                                      int ctas,
+                                      int ctas_per_sm,
+                                      double flops,
+                                      double bytes,
+                                      enum model_schedule schedule);
+
+/* A streaming kernel: bytes moved, spread over all SMs. */
+struct model_kernel model_kernel_memory(const struct model_gpu *gpu,
+                                        double bytes);
+
+/* Peak of one SM for a class of kernel, flops/us. */
+double model_gpu_sm_flops_per_us(const struct model_gpu *gpu,
+                                 enum model_type type,
+                                 enum model_kernel_class kernel_class);
+
+/*
+ * Share of its reuse that a wave keeps when others stream footprint_bytes
+ * through L2, in (0, 1]. Both fill the cache; when they do not fit together,
+ * least-recently-used replacement leaves each a part in proportion to what it
+ * keeps touching, at most the whole cache:
+ *     share = min(1, L2 / (min(working set, L2) + min(footprint, L2)))
+ */
+double model_l2_share(double l2_bytes,
+                      double working_set_bytes,
+                      double footprint_bytes);
+
+/* HBM bytes of one load when it keeps that share of its reuse. */
+double model_kernel_load_bytes(const struct model_kernel *kernel,
+                               double l2_share);
+
+#endif

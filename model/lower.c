@@ -1,0 +1,172 @@
+/*
+ * lower.c - the model form of a workload: keys, and which lowering takes it.
+ */
+#include "model/transformer.h"
+
+const char *const model_parallel_names[] = {"fsdp", NULL};
+
+#define AT(member) offsetof(struct model_transformer, member)
+
+#define COUNT(name, member, high, text)                                        \
+    {                                                                          \
+        .key = (name), .kind = MODEL_FIELD_COUNT, .dimension = MODEL_COUNT,    \
+        .offset = AT(member), .min = 1, .max = (high), .required = true,       \
+        .help = (text)                                                         \
+    }
+
+#define FLAG(name, member, fallback, text)                                     \
+    {                                                                          \
+        .key = (name), .kind = MODEL_FIELD_BOOL, .offset = AT(member),         \
+        .default_text = (fallback), .help = (text)                             \
+    }
+
+static const struct model_field model_fields[] = {
+    COUNT("hidden", hidden, 1e6, "width of the residual stream"),
+    COUNT("layers", layers, 1e4, "decoder layers"),
+    COUNT("heads", heads, 1e4, "query heads"),
+    COUNT("kv_heads", kv_heads, 1e4, "key and value heads"),
+    {.key = "head_width",
+     .kind = MODEL_FIELD_COUNT,
+     .dimension = MODEL_COUNT,
+     .offset = AT(head_width),
+     .min = 1,
+     .max = 1e5,
+     .help = "width of a head; hidden / heads when left out"},
+    COUNT("ffn", ffn, 1e6, "width of the feed-forward network"),
+    COUNT("vocabulary", vocabulary, 1e7, "tokens known"),
+    FLAG("gated_ffn", gated_ffn, "false", "two up projections (SwiGLU)"),
+    FLAG("tied_embedding",
+         tied_embedding,
+         "false",
+         "the head shares the embedding's weights"),
+    {.key = "type",
+     .kind = MODEL_FIELD_CHOICE,
+     .offset = AT(type),
+     .choices = model_type_names,
+     .default_text = "bf16",
+     .help = "type of weights, activations and gradients"},
+    {.key = NULL}};
+
+static const struct model_field parallel_fields[] = {
+    {.key = "kind",
+     .kind = MODEL_FIELD_CHOICE,
+     .offset = AT(parallel),
+     .choices = model_parallel_names,
+     .required = true,
+     .help = "fsdp: sharded over all ranks"},
+    FLAG("forward_prefetch",
+         forward_prefetch,
+         "true",
+         "gather the next layer under this one"),
+    FLAG("backward_prefetch",
+         backward_prefetch,
+         "true",
+         "gather the next layer before this one's gradients"),
+    {.key = NULL}};
+
+static const struct model_field batch_fields[] = {
+    COUNT("micro", micro_batch, 1e6, "sequences per rank and step"),
+    COUNT("steps", steps, 1e5, "steps per iteration"),
+    COUNT("sequence", sequence, 1e8, "tokens of a sequence"),
+    {.key = NULL}};
+
+/* Bind one of the three mappings. */
+static enum model_status bind_part(struct model_builder *builder,
+                                   const struct model_node *root,
+                                   const char *key,
+                                   const struct model_field *fields,
+                                   struct model_transformer *transformer,
+                                   struct model_errors *errors)
+{
+    struct model_binding binding = {
+        .arena = builder->arena, .errors = errors, .path = key};
+    const struct model_node *part = model_node_find(root, key);
+
+    if (part == NULL) {
+        return model_errors_add(errors,
+                                MODEL_BAD_INPUT,
+                                root->place,
+                                key,
+                                "a workload with model: needs parallel: "
+                                "and batch: too",
+                                "required key is missing");
+    }
+    return model_schema_bind(&binding, fields, part, transformer);
+}
+
+static enum model_status check(const struct model_node *root,
+                               const struct model_transformer *transformer,
+                               struct model_errors *errors)
+{
+    const struct model_node *model = model_node_find(root, "model");
+
+    if (transformer->heads % transformer->kv_heads != 0) {
+        return model_errors_add(errors,
+                                MODEL_BAD_INPUT,
+                                model->place,
+                                "model.kv_heads",
+                                "write a divisor of heads",
+                                "%d heads do not divide over %d kv_heads",
+                                transformer->heads,
+                                transformer->kv_heads);
+    }
+    if (transformer->head_width == 0) {
+        return model_errors_add(errors,
+                                MODEL_BAD_INPUT,
+                                model->place,
+                                "model.heads",
+                                "write head_width",
+                                "hidden does not divide over heads");
+    }
+    return MODEL_OK;
+}
+
+/* Ops that the lowering would make, before it makes them. */
+static enum model_status check_size(const struct model_node *root,
+                                    const struct model_transformer *transformer,
+                                    struct model_errors *errors)
+{
+    double ops = 40.0 * transformer->layers * transformer->steps;
+
+    if (ops > 1e7) {
+        return model_errors_add(errors,
+                                MODEL_BAD_INPUT,
+                                root->place,
+                                "batch.steps",
+                                "simulate fewer steps: they are all alike",
+                                "layers times steps give %.0f operations",
+                                ops);
+    }
+    return MODEL_OK;
+}
+
+enum model_status model_lower(struct model_builder *builder,
+                              const struct model_node *root,
+                              const struct model_topology *topology,
+                              struct model_errors *errors)
+{
+    struct model_transformer transformer = {.hidden = 0};
+    int before = errors->count;
+
+    (void)bind_part(
+        builder, root, "model", model_fields, &transformer, errors);
+    (void)bind_part(
+        builder, root, "parallel", parallel_fields, &transformer, errors);
+    (void)bind_part(
+        builder, root, "batch", batch_fields, &transformer, errors);
+    if (errors->count > before) {
+        return MODEL_BAD_INPUT;
+    }
+    if (transformer.head_width == 0 &&
+        transformer.hidden % transformer.heads == 0) {
+        transformer.head_width = transformer.hidden / transformer.heads;
+    }
+    if (check(root, &transformer, errors) != MODEL_OK ||
+        check_size(root, &transformer, errors) != MODEL_OK) {
+        return MODEL_BAD_INPUT;
+    }
+    model_lower_fsdp(builder,
+                     &transformer,
+                     model_topology_rank_count(topology));
+    return MODEL_OK;
+}

@@ -1,0 +1,352 @@
+/*
+ * topology_read.c - from files, notation and overrides to one YAML tree.
+ *
+ * Everything is a merge of trees: a file over its base, the result over the
+ * GPU's NVLink and over topologies/defaults.yaml. A key that is nearer to the
+ * user wins. Then the tables bind the tree once.
+ */
+#include "model/topology_read.h"
+
+#include "model/files.h"
+#include "model/notation.h"
+
+#include <string.h>
+
+enum { BASES_MAX = 8 };
+
+struct reader {
+    struct model_arena *arena;
+    struct model_errors *errors;
+    const char *const *overrides;
+    int override_count;
+};
+
+/* Append child, with all below it, to parent. The child node is copied. */
+static void adopt(struct model_arena *arena,
+                  struct model_node *parent,
+                  const struct model_node *child)
+{
+    struct model_node *copy =
+        model_node_new(arena, child->kind, parent, child->key, child->text);
+    struct model_node *next = copy->next;
+
+    *copy = *child;
+    copy->next = next;
+}
+
+/* Add to `over` what it lacks of `under`, mapping by mapping. */
+static void merge(struct model_arena *arena,
+                  struct model_node *over,
+                  const struct model_node *under)
+{
+    for (const struct model_node *child = under->first; child != NULL;
+         child = child->next) {
+        struct model_node *own = model_node_find(over, child->key);
+
+        if (own == NULL) {
+            adopt(arena, over, child);
+        } else if (own->kind == MODEL_MAPPING &&
+                   child->kind == MODEL_MAPPING &&
+                   model_node_find(own, "value") == NULL) {
+            merge(arena, own, child);
+        }
+    }
+}
+
+/* Take a key out of a mapping; returns it or NULL. */
+static struct model_node *take(struct model_node *mapping, const char *key)
+{
+    struct model_node *before = NULL;
+
+    for (struct model_node *child = mapping->first; child != NULL;
+         before = child, child = child->next) {
+        if (strcmp(child->key, key) != 0) {
+            continue;
+        }
+        if (before == NULL) {
+            mapping->first = child->next;
+        } else {
+            before->next = child->next;
+        }
+        if (mapping->last == child) {
+            mapping->last = before;
+        }
+        mapping->count--;
+        return child;
+    }
+    return NULL;
+}
+
+/* The mapping at key below parent, made when absent. */
+static struct model_node *
+mapping_at(struct model_arena *arena, struct model_node *parent, const char *key)
+{
+    struct model_node *child = model_node_find(parent, key);
+
+    if (child == NULL) {
+        child = model_node_new(arena, MODEL_MAPPING, parent, key, NULL);
+        child->place = parent->place;
+    }
+    return child;
+}
+
+static bool is_mapping(const struct model_node *node)
+{
+    return node != NULL && node->kind == MODEL_MAPPING;
+}
+
+/* A file that must hold a mapping, or NULL. */
+static struct model_node *read_mapping(struct reader *reader, const char *path)
+{
+    struct model_node *root =
+        model_yaml_read_file(reader->arena, path, reader->errors);
+
+    if (root != NULL && root->kind != MODEL_MAPPING) {
+        (void)model_errors_add(reader->errors,
+                               MODEL_BAD_INPUT,
+                               root->place,
+                               NULL,
+                               "write key: value lines",
+                               "not a mapping");
+        return NULL;
+    }
+    return root;
+}
+
+/* The path of a file named by another one: beside it, or a shipped one. */
+static const char *named_file(struct reader *reader,
+                              const struct model_node *name,
+                              const char *folder,
+                              const char *beside)
+{
+    const char *slash = strrchr(name->place.file, '/');
+
+    if (slash != NULL && name->text[0] != '/') {
+        int length = (int)(slash - name->place.file);
+        const char *path = model_arena_format(reader->arena,
+                                              "%.*s/%s%s",
+                                              length,
+                                              name->place.file,
+                                              beside,
+                                              name->text);
+
+        if (model_file_exists(path)) {
+            return path;
+        }
+        path = model_arena_format(reader->arena, "%s.yaml", path);
+        if (model_file_exists(path)) {
+            return path;
+        }
+    }
+    return model_file_find(reader->arena,
+                           folder,
+                           name->text,
+                           name->place,
+                           name->key,
+                           reader->errors);
+}
+
+/* Merge the chain of `base:` files below root. */
+static enum model_status read_bases(struct reader *reader,
+                                    struct model_node *root)
+{
+    struct model_node *base = take(root, "base");
+
+    for (int depth = 0; base != NULL; depth++) {
+        const char *path;
+        struct model_node *under;
+
+        if (depth == BASES_MAX || base->kind != MODEL_SCALAR) {
+            return model_errors_add(
+                reader->errors,
+                MODEL_BAD_INPUT,
+                base->place,
+                "base",
+                "write the name of one topology file",
+                base->kind == MODEL_SCALAR
+                    ? "bases are nested too deep, or in a circle"
+                    : "base is not a name");
+        }
+        path = named_file(reader, base, "topologies", "");
+        under = path != NULL ? read_mapping(reader, path) : NULL;
+        if (under == NULL) {
+            return MODEL_BAD_INPUT;
+        }
+        base = take(under, "base");
+        merge(reader->arena, root, under);
+    }
+    return MODEL_OK;
+}
+
+/* Overrides below "gpu." go to the GPU's own tree, the others to root. */
+static enum model_status
+apply_overrides(struct reader *reader, struct model_node *root, bool gpu)
+{
+    int before = reader->errors->count;
+
+    for (int i = 0; i < reader->override_count; i++) {
+        const char *text = reader->overrides[i];
+        bool for_gpu = strncmp(text, "gpu.", 4) == 0;
+
+        if (for_gpu == gpu) {
+            (void)model_node_set(reader->arena,
+                                 root,
+                                 gpu ? text + 4 : text,
+                                 reader->errors);
+        }
+    }
+    return reader->errors->count == before ? MODEL_OK : MODEL_BAD_INPUT;
+}
+
+/* The GPU's tree: a file that root names, or the mapping in root. */
+static struct model_node *read_gpu(struct reader *reader,
+                                   struct model_node *root)
+{
+    struct model_node *gpu = model_node_find(root, "gpu");
+    const char *path;
+
+    if (gpu == NULL) {
+        (void)model_errors_add(reader->errors,
+                               MODEL_BAD_INPUT,
+                               root->place,
+                               "gpu",
+                               "write gpu: a40",
+                               "required key is missing");
+        return NULL;
+    }
+    if (gpu->kind != MODEL_SCALAR) {
+        return gpu;
+    }
+    path = named_file(reader, gpu, "topologies/gpu", "gpu/");
+    return path != NULL ? read_mapping(reader, path) : NULL;
+}
+
+/* node.KEY over defaults.KEY.CHOICE, where CHOICE is named by the topology. */
+static void merge_part(struct reader *reader,
+                       struct model_node *target,
+                       const struct model_node *defaults,
+                       const char *key,
+                       const char *choice)
+{
+    const struct model_node *part = model_node_find(defaults, key);
+
+    if (part != NULL && choice != NULL) {
+        part = model_node_find(part, choice);
+    }
+    if (is_mapping(part) && is_mapping(target)) {
+        merge(reader->arena, target, part);
+    }
+}
+
+static const char *text_at(const struct model_node *mapping,
+                           const char *key,
+                           const char *otherwise)
+{
+    const struct model_node *child =
+        is_mapping(mapping) ? model_node_find(mapping, key) : NULL;
+
+    return child != NULL && child->kind == MODEL_SCALAR ? child->text
+                                                        : otherwise;
+}
+
+/* What the user left out, from the GPU's file and the defaults. */
+static enum model_status merge_defaults(struct reader *reader,
+                                        struct model_node *root,
+                                        const struct model_node *gpu)
+{
+    struct model_place nowhere = {NULL, 0, 0};
+    struct model_node *node = mapping_at(reader->arena, root, "node");
+    const char *path = model_file_find(reader->arena,
+                                       "topologies",
+                                       "defaults",
+                                       nowhere,
+                                       NULL,
+                                       reader->errors);
+    struct model_node *defaults =
+        path != NULL ? read_mapping(reader, path) : NULL;
+    struct model_node *nvlink;
+
+    if (defaults == NULL || !is_mapping(node)) {
+        return defaults == NULL ? MODEL_BAD_INPUT : MODEL_OK;
+    }
+    nvlink = model_node_find(node, "nvlink");
+    merge_part(reader, nvlink, gpu, "nvlink", NULL);
+    merge_part(reader, node, defaults, "node", NULL);
+    merge_part(reader,
+               model_node_find(node, "pcie"),
+               defaults,
+               "pcie",
+               text_at(model_node_find(node, "pcie"), "generation", ""));
+    merge_part(
+        reader, model_node_find(node, "nics"), defaults, "nics", NULL);
+    merge_part(reader,
+               mapping_at(reader->arena, root, "nccl"),
+               defaults,
+               "nccl",
+               text_at(nvlink, "kind", "none"));
+    merge_part(reader,
+               mapping_at(reader->arena, root, "sources"),
+               defaults,
+               "sources",
+               NULL);
+    return MODEL_OK;
+}
+
+static enum model_status bind(struct reader *reader,
+                              const struct model_node *root,
+                              const struct model_node *gpu,
+                              struct model_topology *topology)
+{
+    struct model_binding binding = {.arena = reader->arena,
+                                    .errors = reader->errors,
+                                    .provenance = &topology->provenance,
+                                    .sources = model_node_find(gpu, "sources"),
+                                    .path = "gpu"};
+    enum model_status gpu_status =
+        model_gpu_bind(&binding, gpu, &topology->gpu);
+
+    binding.sources = model_node_find(root, "sources");
+    binding.path = NULL;
+    topology->observed.config = model_config_none();
+    topology->tree = root;
+    if (model_schema_bind(&binding, model_topology_fields, root, topology) !=
+            MODEL_OK ||
+        gpu_status != MODEL_OK) {
+        return MODEL_BAD_INPUT;
+    }
+    return model_topology_check(topology, reader->errors);
+}
+
+enum model_status model_topology_read(struct model_arena *arena,
+                                      const char *text,
+                                      const char *const *overrides,
+                                      int override_count,
+                                      struct model_topology *topology,
+                                      struct model_errors *errors)
+{
+    struct reader reader = {arena, errors, overrides, override_count};
+    struct model_place nowhere = {NULL, 0, 0};
+    struct model_node *root = NULL;
+    struct model_node *gpu;
+
+    memset(topology, 0, sizeof(*topology));
+    topology->label = text;
+    if (model_notation_is(text) && !model_file_exists(text)) {
+        root = model_notation_parse(arena, text, errors);
+    } else {
+        const char *path =
+            model_file_find(arena, "topologies", text, nowhere, NULL, errors);
+
+        root = path != NULL ? read_mapping(&reader, path) : NULL;
+    }
+    if (root == NULL || read_bases(&reader, root) != MODEL_OK ||
+        apply_overrides(&reader, root, false) != MODEL_OK) {
+        return MODEL_BAD_INPUT;
+    }
+    gpu = read_gpu(&reader, root);
+    if (gpu == NULL || apply_overrides(&reader, gpu, true) != MODEL_OK ||
+        merge_defaults(&reader, root, gpu) != MODEL_OK) {
+        return MODEL_BAD_INPUT;
+    }
+    return bind(&reader, root, gpu, topology);
+}

@@ -1,0 +1,267 @@
+/*
+ * workload.c - one reader for both forms of a workload file.
+ */
+#include "model/workload_build.h"
+
+#include "model/files.h"
+
+#include <string.h>
+
+const char *const model_op_names[] = {"gemm",
+                                      "kernel",
+                                      "memory",
+                                      "all_gather",
+                                      "reduce_scatter",
+                                      "all_reduce",
+                                      NULL};
+
+/* The file's top level; the parts are bound by their own readers. */
+struct top {
+    const char *name;
+    const struct model_node *ops, *streams, *groups;
+    const struct model_node *model, *parallel, *batch;
+    const char *sequence, *type;
+    struct model_published published;
+};
+
+#define AT(member) offsetof(struct top, member)
+
+static const struct model_field published_fields[] = {
+    {.key = "min",
+     .kind = MODEL_FIELD_QUANTITY,
+     .dimension = MODEL_RATIO,
+     .offset = AT(published.min_ratio),
+     .required = true,
+     .help = "least published speedup over NCCL"},
+    {.key = "max",
+     .kind = MODEL_FIELD_QUANTITY,
+     .dimension = MODEL_RATIO,
+     .offset = AT(published.max_ratio),
+     .required = true,
+     .help = "largest published speedup over NCCL"},
+    {.key = "source",
+     .kind = MODEL_FIELD_TEXT,
+     .offset = AT(published.source),
+     .required = true,
+     .help = "where it is published"},
+    {.key = NULL}};
+
+#define PART(name, member, text)                                               \
+    {                                                                          \
+        .key = (name), .kind = MODEL_FIELD_NODE, .offset = AT(member),         \
+        .help = (text)                                                         \
+    }
+
+const struct model_field model_workload_fields[] = {
+    {.key = "name",
+     .kind = MODEL_FIELD_TEXT,
+     .offset = AT(name),
+     .required = true,
+     .help = "name for reports"},
+    PART("ops", ops, "op form: the list of operations"),
+    PART("streams", streams, "op form: stream names to priorities"),
+    PART("groups", groups, "names to lists of ranks"),
+    PART("model", model, "model form: the architecture"),
+    PART("parallel", parallel, "model form: how it is spread over ranks"),
+    PART("batch", batch, "model form: samples per step, and steps"),
+    {.key = "published",
+     .kind = MODEL_FIELD_STRUCT,
+     .fields = published_fields,
+     .present_offset = AT(published.present) + 1,
+     .help = "what a paper reports for the lagom strategy"},
+    {.key = NULL}};
+
+static enum model_status read_group(struct model_builder *builder,
+                                    const struct model_node *list,
+                                    int rank_count,
+                                    struct model_errors *errors)
+{
+    int *ranks = model_arena_array(
+        builder->arena, (size_t)list->count + 1, sizeof(*ranks));
+    int count = 0;
+    const char *key =
+        model_arena_format(builder->arena, "groups.%s", list->key);
+
+    if (list->kind != MODEL_SEQUENCE || list->count == 0) {
+        return model_errors_add(errors,
+                                MODEL_BAD_INPUT,
+                                list->place,
+                                key,
+                                "write [0, 1, 2, 3]",
+                                "not a list of ranks");
+    }
+    for (const struct model_node *item = list->first; item != NULL;
+         item = item->next) {
+        double value = -1.0;
+
+        if (item->kind != MODEL_SCALAR ||
+            model_units_parse(item->text, MODEL_COUNT, &value, NULL) !=
+                MODEL_OK ||
+            value >= (double)rank_count ||
+            (count > 0 && (int)value <= ranks[count - 1])) {
+            return model_errors_add(
+                errors,
+                MODEL_BAD_INPUT,
+                item->place,
+                key,
+                model_arena_format(builder->arena,
+                                   "write ascending ranks from 0 to %d",
+                                   rank_count - 1),
+                "bad rank \"%s\"",
+                item->kind == MODEL_SCALAR ? item->text : "...");
+        }
+        ranks[count++] = (int)value;
+    }
+    model_builder_group(builder, list->key, ranks, count);
+    return MODEL_OK;
+}
+
+/* The groups that every workload has, then the file's own. */
+static enum model_status read_groups(struct model_builder *builder,
+                                     const struct model_node *groups,
+                                     const struct model_topology *topology,
+                                     struct model_errors *errors)
+{
+    int rank_count = model_topology_rank_count(topology);
+    enum model_status status = MODEL_OK;
+
+    model_builder_group(builder, "world", NULL, rank_count);
+    model_builder_group(builder, "node", NULL, topology->gpus_per_node);
+    for (const struct model_node *list = groups != NULL ? groups->first : NULL;
+         list != NULL;
+         list = list->next) {
+        if (model_builder_find_group(builder, list->key) >= 0) {
+            status = model_errors_add(errors,
+                                      MODEL_BAD_INPUT,
+                                      list->key_place,
+                                      "groups",
+                                      "choose another name",
+                                      "\"%s\" is always there",
+                                      list->key);
+        } else if (read_group(builder, list, rank_count, errors) != MODEL_OK) {
+            status = MODEL_BAD_INPUT;
+        }
+    }
+    return status;
+}
+
+static enum model_status check_forms(const struct top *top,
+                                     const struct model_node *root,
+                                     struct model_errors *errors)
+{
+    if ((top->ops != NULL) == (top->model != NULL)) {
+        return model_errors_add(errors,
+                                MODEL_BAD_INPUT,
+                                root->place,
+                                NULL,
+                                "write ops: [...], or model: {...}, "
+                                "parallel: {...} and batch: {...}",
+                                top->ops != NULL
+                                    ? "both ops and model are given"
+                                    : "neither ops nor model is given");
+    }
+    if (top->groups != NULL && top->groups->kind != MODEL_MAPPING) {
+        return model_errors_add(errors,
+                                MODEL_BAD_INPUT,
+                                top->groups->place,
+                                "groups",
+                                "write groups: {name: [0, 1]}",
+                                "not a mapping");
+    }
+    return MODEL_OK;
+}
+
+static enum model_status bind(struct model_arena *arena,
+                              const struct model_node *root,
+                              const struct model_topology *topology,
+                              struct model_workload *workload,
+                              struct model_errors *errors)
+{
+    struct model_binding binding = {.arena = arena, .errors = errors};
+    struct top top = {.name = NULL};
+    struct model_builder builder;
+
+    if (model_schema_bind(&binding, model_workload_fields, root, &top) !=
+            MODEL_OK ||
+        check_forms(&top, root, errors) != MODEL_OK) {
+        return MODEL_BAD_INPUT;
+    }
+    workload->name = top.name;
+    workload->published = top.published;
+    workload->tree = root;
+    model_builder_start(&builder, arena, workload);
+    if (read_groups(&builder, top.groups, topology, errors) != MODEL_OK) {
+        return MODEL_BAD_INPUT;
+    }
+    return top.ops != NULL
+               ? model_read_ops(&builder, top.ops, top.streams, errors)
+               : model_lower(&builder, root, topology, errors);
+}
+
+enum model_status model_workload_read(struct model_arena *arena,
+                                      const char *file,
+                                      const char *const *overrides,
+                                      int override_count,
+                                      const struct model_topology *topology,
+                                      struct model_workload *workload,
+                                      struct model_errors *errors)
+{
+    struct model_place nowhere = {NULL, 0, 0};
+    int before = errors->count;
+    const char *path =
+        model_file_find(arena, "workloads", file, nowhere, NULL, errors);
+    struct model_node *root =
+        path != NULL ? model_yaml_read_file(arena, path, errors) : NULL;
+
+    memset(workload, 0, sizeof(*workload));
+    workload->label = file;
+    if (root == NULL) {
+        return MODEL_BAD_INPUT;
+    }
+    if (root->kind != MODEL_MAPPING) {
+        return model_errors_add(errors,
+                                MODEL_BAD_INPUT,
+                                root->place,
+                                NULL,
+                                "write name: and ops: or model:",
+                                "not a mapping");
+    }
+    for (int i = 0; i < override_count; i++) {
+        (void)model_node_set(arena, root, overrides[i], errors);
+    }
+    if (errors->count > before) {
+        return MODEL_BAD_INPUT;
+    }
+    return bind(arena, root, topology, workload, errors);
+}
+
+struct model_kernel model_op_kernel(const struct model_op *op,
+                                    const struct model_gpu *gpu)
+{
+    struct model_kernel kernel;
+
+    if (op->kind == MODEL_OP_GEMM) {
+        kernel = model_kernel_gemm(gpu,
+                                   (enum model_type)op->type,
+                                   op->m,
+                                   op->n,
+                                   op->k,
+                                   op->batch,
+                                   op->tile_m,
+                                   op->tile_n,
+                                   (enum model_schedule)op->schedule);
+    } else if (op->kind == MODEL_OP_KERNEL) {
+        kernel = model_kernel_grid(gpu,
+                                   (enum model_type)op->type,
+                                   (enum model_kernel_class)op->kernel_class,
+                                   op->ctas,
+                                   op->ctas_per_sm,
+                                   op->flops,
+                                   op->bytes,
+                                   (enum model_schedule)op->schedule);
+    } else {
+        kernel = model_kernel_memory(gpu, op->bytes);
+    }
+    kernel.sm_limit = op->sm_limit;
+    return kernel;
+}

@@ -1,0 +1,107 @@
+/*
+ * workload.h - what one iteration executes: operations on streams.
+ *
+ * A workload file has one of two forms. The op form lists the operations (see
+ * workload_ops.c for the keys). The model form gives architecture, parallelism
+ * and batch, and is lowered to the same list (transformer.h, fsdp.c). Every
+ * rank runs the list; collectives join the ranks of their group.
+ */
+#ifndef MODEL_WORKLOAD_H
+#define MODEL_WORKLOAD_H
+
+#include "model/collective.h"
+#include "model/config.h"
+#include "model/kernel.h"
+
+enum model_op_kind {
+    MODEL_OP_GEMM,
+    MODEL_OP_KERNEL,
+    MODEL_OP_MEMORY,
+    MODEL_OP_ALL_GATHER,
+    MODEL_OP_REDUCE_SCATTER,
+    MODEL_OP_ALL_REDUCE,
+    MODEL_OP_KINDS
+};
+
+extern const char *const model_op_names[MODEL_OP_KINDS + 1];
+
+/* One operation. Texts and arrays live in the workload's arena. */
+struct model_op {
+    const char *id;
+    const char *window; /* overlap window it belongs to, or NULL */
+    int kind;           /* enum model_op_kind */
+    int stream;         /* index */
+    int type;           /* enum model_type */
+    int schedule;       /* enum model_schedule */
+    int kernel_class;   /* enum model_kernel_class */
+    double m, n, k, batch;      /* gemm */
+    int tile_m, tile_n;         /* gemm; 0: the GPU's */
+    int sm_limit;               /* 0: none */
+    int ctas, ctas_per_sm;      /* kernel */
+    double flops;               /* kernel */
+    double bytes;               /* kernel, memory: HBM; collective: size */
+    int group;                  /* collective: index */
+    struct model_config config; /* collective: fixed keys, others unset */
+    double start_us;            /* not before this time */
+    const int *after;           /* indices of ops that must be done */
+    int after_count;
+    struct model_place place; /* in the file, for messages */
+};
+
+struct model_stream {
+    const char *name;
+    int priority; /* larger first, among kernels that wait for SMs */
+};
+
+/* The range that a publication gives for a speedup over NCCL. */
+struct model_published {
+    bool present;
+    double min_ratio, max_ratio;
+    const char *source;
+};
+
+struct model_workload {
+    const char *name;
+    const char *label; /* as the user named it on the command line */
+    struct model_op *ops;
+    int op_count;
+    struct model_stream *streams;
+    int stream_count;
+    struct model_group *groups;
+    int group_count;
+    struct model_published published;
+    const struct model_node *tree; /* the YAML as read, with overrides */
+};
+
+static inline bool model_op_is_collective(const struct model_op *op)
+{
+    return op->kind >= MODEL_OP_ALL_GATHER;
+}
+
+/* The collective's kind; the op must be one. */
+static inline enum model_collective_kind
+model_op_collective(const struct model_op *op)
+{
+    return (enum model_collective_kind)(op->kind - MODEL_OP_ALL_GATHER);
+}
+
+/*
+ * Read a workload file (a path, or the name of a shipped one) for a topology:
+ * the model form needs it for the number of ranks. Faults go to errors.
+ */
+enum model_status model_workload_read(struct model_arena *arena,
+                                      const char *file,
+                                      const char *const *overrides,
+                                      int override_count,
+                                      const struct model_topology *topology,
+                                      struct model_workload *workload,
+                                      struct model_errors *errors);
+
+/* The kernel of a computation op on a GPU. */
+struct model_kernel model_op_kernel(const struct model_op *op,
+                                    const struct model_gpu *gpu);
+
+/* Keys of a workload file, for help. */
+extern const struct model_field model_workload_fields[];
+
+#endif

@@ -1,0 +1,117 @@
+/*
+ * workload_build.c - growing arrays in an arena.
+ *
+ * Arrays double and the old copy stays in the arena: at most as much again as
+ * the final list, for the life of the workload.
+ */
+#include "model/workload_build.h"
+
+#include <string.h>
+
+/* A larger copy of an array when it is full. */
+static void *grow(struct model_arena *arena,
+                  void *items,
+                  int count,
+                  int *room,
+                  size_t item_bytes)
+{
+    void *larger;
+
+    if (count < *room) {
+        return items;
+    }
+    *room = *room == 0 ? 16 : 2 * *room;
+    larger = model_arena_array(arena, (size_t)*room, item_bytes);
+    if (count > 0) {
+        memcpy(larger, items, (size_t)count * item_bytes);
+    }
+    return larger;
+}
+
+void model_builder_start(struct model_builder *builder,
+                         struct model_arena *arena,
+                         struct model_workload *workload)
+{
+    *builder = (struct model_builder){.arena = arena, .workload = workload};
+}
+
+int model_builder_stream(struct model_builder *builder,
+                         const char *name,
+                         int priority)
+{
+    struct model_workload *workload = builder->workload;
+
+    for (int i = 0; i < workload->stream_count; i++) {
+        if (strcmp(workload->streams[i].name, name) == 0) {
+            return i;
+        }
+    }
+    workload->streams = grow(builder->arena,
+                             workload->streams,
+                             workload->stream_count,
+                             &builder->stream_room,
+                             sizeof(*workload->streams));
+    workload->streams[workload->stream_count] =
+        (struct model_stream){name, priority};
+    return workload->stream_count++;
+}
+
+int model_builder_group(struct model_builder *builder,
+                        const char *name,
+                        const int *ranks,
+                        int count)
+{
+    struct model_workload *workload = builder->workload;
+
+    workload->groups = grow(builder->arena,
+                            workload->groups,
+                            workload->group_count,
+                            &builder->group_room,
+                            sizeof(*workload->groups));
+    workload->groups[workload->group_count] =
+        (struct model_group){name, ranks, count};
+    return workload->group_count++;
+}
+
+int model_builder_find_group(const struct model_builder *builder,
+                             const char *name)
+{
+    for (int i = 0; i < builder->workload->group_count; i++) {
+        if (strcmp(builder->workload->groups[i].name, name) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+int model_builder_add(struct model_builder *builder, const struct model_op *op)
+{
+    struct model_workload *workload = builder->workload;
+
+    workload->ops = grow(builder->arena,
+                         workload->ops,
+                         workload->op_count,
+                         &builder->op_room,
+                         sizeof(*workload->ops));
+    workload->ops[workload->op_count] = *op;
+    return workload->op_count++;
+}
+
+void model_builder_after(struct model_builder *builder, int op, int other)
+{
+    struct model_op *target = &builder->workload->ops[op];
+    int *after;
+
+    if (other == MODEL_UNSET) {
+        return;
+    }
+    after = model_arena_array(
+        builder->arena, (size_t)target->after_count + 1, sizeof(*after));
+    if (target->after_count > 0) {
+        memcpy(after,
+               target->after,
+               (size_t)target->after_count * sizeof(*after));
+    }
+    after[target->after_count++] = other;
+    target->after = after;
+}

@@ -1,0 +1,632 @@
+/*
+ * workload_ops.c - the op form: a list of operations with their keys.
+ *
+ *     ops:
+ *       - {id: g, kind: gemm, m: 8192, n: 8192, k: 8192, stream: compute}
+ *       - {id: k, kind: kernel, ctas: 132, schedule: persistent,
+ *          flops: 2.2 TFLOP, hbm: 400 MB, stream: compute}
+ *       - {id: a, kind: all_gather, size: 256 MiB, group: world, stream: comm,
+ *          channels: 24, after: [g]}
+ *
+ * A row is bound by one table for all kinds; another table says which keys a
+ * kind needs and which it may have.
+ */
+#include "model/workload_build.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { REPEAT_MAX = 1000000 };
+
+/* A row of the file. */
+struct row {
+    struct model_op op;
+    const char *stream, *group;
+    double size, hbm;
+    int repeat, m, n, k, batch;
+    struct model_list tile;
+    struct model_list after;
+};
+
+#define AT(member) offsetof(struct row, member)
+
+#define COUNT(name, member, high, fallback, text)                              \
+    {                                                                          \
+        .key = (name), .kind = MODEL_FIELD_COUNT, .dimension = MODEL_COUNT,    \
+        .offset = AT(member), .min = 1, .max = (high),                         \
+        .default_text = (fallback), .help = (text)                             \
+    }
+
+#define QUANTITY(name, dim, member, text)                                      \
+    {                                                                          \
+        .key = (name), .kind = MODEL_FIELD_QUANTITY, .dimension = (dim),       \
+        .offset = AT(member), .max = 1e18, .help = (text)                      \
+    }
+
+#define CHOICE(name, member, names, fallback, text)                            \
+    {                                                                          \
+        .key = (name), .kind = MODEL_FIELD_CHOICE, .offset = AT(member),       \
+        .choices = (names), .default_text = (fallback), .help = (text)         \
+    }
+
+#define TEXT(name, member, fallback, text)                                     \
+    {                                                                          \
+        .key = (name), .kind = MODEL_FIELD_TEXT, .offset = AT(member),         \
+        .default_text = (fallback), .help = (text)                             \
+    }
+
+static const struct model_field row_fields[] = {
+    {.key = "id",
+     .kind = MODEL_FIELD_TEXT,
+     .offset = AT(op.id),
+     .required = true,
+     .help = "unique name"},
+    {.key = "kind",
+     .kind = MODEL_FIELD_CHOICE,
+     .offset = AT(op.kind),
+     .choices = model_op_names,
+     .required = true,
+     .help = "what it does"},
+    TEXT("stream", stream, NULL, "runs in order with others of its stream"),
+    TEXT("window", op.window, NULL, "overlap window, for tuning"),
+    CHOICE("type", op.type, model_type_names, "bf16", "element type"),
+    CHOICE("schedule",
+           op.schedule,
+           model_schedule_names,
+           "waves",
+           "how CTAs are placed"),
+    CHOICE("class",
+           op.kernel_class,
+           model_kernel_class_names,
+           "gemm",
+           "which share of the peak a kernel reaches"),
+    COUNT("m", m, 1e9, NULL, "gemm: rows"),
+    COUNT("n", n, 1e9, NULL, "gemm: columns"),
+    COUNT("k", k, 1e9, NULL, "gemm: inner dimension"),
+    COUNT("batch", batch, 1e6, "1", "gemm: how many"),
+    {.key = "tile",
+     .kind = MODEL_FIELD_QUANTITIES,
+     .dimension = MODEL_COUNT,
+     .offset = AT(tile),
+     .help = "gemm: [rows, columns] of the output tile"},
+    {.key = "sm_limit",
+     .kind = MODEL_FIELD_COUNT,
+     .dimension = MODEL_COUNT,
+     .offset = AT(op.sm_limit),
+     .min = 1,
+     .max = 4096,
+     .help = "SMs it may use"},
+    COUNT("ctas", op.ctas, 1e9, NULL, "kernel: size of the grid"),
+    COUNT("ctas_per_sm", op.ctas_per_sm, 32, "1", "kernel: occupancy"),
+    QUANTITY("flops", MODEL_FLOPS, op.flops, "kernel: of the whole grid"),
+    QUANTITY("hbm", MODEL_BYTES, hbm, "kernel, memory: HBM bytes of all"),
+    QUANTITY("size",
+             MODEL_BYTES,
+             size,
+             "collective: the whole buffer, as nccl-tests count it"),
+    TEXT("group", group, NULL, "collective: world, node or one of groups"),
+    CHOICE("algorithm",
+           op.config.algorithm,
+           model_algorithm_names,
+           NULL,
+           "collective: fixed choice"),
+    CHOICE("protocol",
+           op.config.protocol,
+           model_protocol_names,
+           NULL,
+           "collective: fixed choice"),
+    CHOICE("transport",
+           op.config.transport,
+           model_transport_names,
+           NULL,
+           "collective: fixed choice"),
+    COUNT("channels", op.config.channels, 1024, NULL, "collective: CTAs"),
+    {.key = "threads",
+     .kind = MODEL_FIELD_COUNT,
+     .dimension = MODEL_COUNT,
+     .offset = AT(op.config.threads),
+     .min = 32,
+     .max = 1024,
+     .help = "collective: worker threads of a CTA"},
+    {.key = "chunk",
+     .kind = MODEL_FIELD_QUANTITY,
+     .dimension = MODEL_BYTES,
+     .offset = AT(op.config.chunk_bytes),
+     .min = 16.0,
+     .max = 1073741824.0,
+     .help = "collective: moved per ring step and channel"},
+    {.key = "after",
+     .kind = MODEL_FIELD_TEXTS,
+     .offset = AT(after),
+     .help = "ids of ops that must be done before"},
+    QUANTITY("start", MODEL_TIME, op.start_us, "not before this time"),
+    COUNT("repeat", repeat, REPEAT_MAX, "1", "how often, one after another"),
+    {.key = NULL}};
+
+enum family { GEMM = 1, KERNEL = 2, MEMORY = 4, COLLECTIVE = 8, ANY = 15 };
+
+/* Which kinds of op must have a key, and which may. */
+static const struct rule {
+    const char *key;
+    int needed_by, allowed_in;
+} rules[] = {{"m", GEMM, GEMM},
+             {"n", GEMM, GEMM},
+             {"k", GEMM, GEMM},
+             {"batch", 0, GEMM},
+             {"tile", 0, GEMM},
+             {"type", 0, GEMM | KERNEL},
+             {"schedule", 0, GEMM | KERNEL},
+             {"sm_limit", 0, GEMM | KERNEL | MEMORY},
+             {"class", 0, KERNEL},
+             {"ctas", KERNEL, KERNEL},
+             {"ctas_per_sm", 0, KERNEL},
+             {"flops", 0, KERNEL},
+             {"hbm", MEMORY, KERNEL | MEMORY},
+             {"size", COLLECTIVE, COLLECTIVE},
+             {"group", 0, COLLECTIVE},
+             {"algorithm", 0, COLLECTIVE},
+             {"protocol", 0, COLLECTIVE},
+             {"transport", 0, COLLECTIVE},
+             {"channels", 0, COLLECTIVE},
+             {"threads", 0, COLLECTIVE},
+             {"chunk", 0, COLLECTIVE}};
+
+static enum family family_of(int kind)
+{
+    switch ((enum model_op_kind)kind) {
+    case MODEL_OP_GEMM:
+        return GEMM;
+    case MODEL_OP_KERNEL:
+        return KERNEL;
+    case MODEL_OP_MEMORY:
+        return MEMORY;
+    default:
+        return COLLECTIVE;
+    }
+}
+
+struct reader {
+    struct model_builder *builder;
+    struct model_errors *errors;
+    const struct model_node *streams;
+    struct row *rows;                /* one per item of the list */
+    const struct model_node **items; /* their nodes */
+    int *last_op;                    /* last op made from each row */
+    int *by_id;                      /* rows sorted by id */
+    int count;
+};
+
+static void fault(const struct reader *reader,
+                  int row,
+                  const char *key,
+                  const char *hint,
+                  const char *message,
+                  const char *detail)
+{
+    const struct model_node *item = reader->items[row];
+    const struct model_node *child = model_node_find(item, key);
+
+    (void)model_errors_add(
+        reader->errors,
+        MODEL_BAD_INPUT,
+        child != NULL ? child->place : item->place,
+        model_arena_format(reader->builder->arena, "ops[%d].%s", row, key),
+        hint,
+        "%s%s",
+        message,
+        detail);
+}
+
+static void check_keys(const struct reader *reader, int row)
+{
+    const char *kind = model_op_names[reader->rows[row].op.kind];
+    enum family family = family_of(reader->rows[row].op.kind);
+
+    for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+        bool given =
+            model_node_find(reader->items[row], rules[i].key) != NULL;
+
+        if (!given && (rules[i].needed_by & (int)family) != 0) {
+            fault(reader,
+                  row,
+                  rules[i].key,
+                  NULL,
+                  "required for kind ",
+                  kind);
+        } else if (given && (rules[i].allowed_in & (int)family) == 0) {
+            fault(reader,
+                  row,
+                  rules[i].key,
+                  "leave it out",
+                  "has no meaning for kind ",
+                  kind);
+        }
+    }
+}
+
+/* The priority of a stream; collectives go first unless the file says. */
+static int stream_priority(const struct reader *reader,
+                           const char *name,
+                           int otherwise)
+{
+    const struct model_node *node =
+        reader->streams != NULL ? model_node_find(reader->streams, name)
+                                : NULL;
+
+    if (node == NULL || node->kind != MODEL_SCALAR) {
+        return otherwise;
+    }
+    return atoi(node->text); /* NOLINT(cert-err34-c): checked before */
+}
+
+static void set_tile(const struct reader *reader, int index)
+{
+    struct row *row = &reader->rows[index];
+    const double *sides = row->tile.items;
+
+    if (row->tile.count == 0) {
+        return;
+    }
+    if (row->tile.count != 2 || sides[0] < 1.0 || sides[1] < 1.0 ||
+        sides[0] > 4096.0 || sides[1] > 4096.0) {
+        fault(reader,
+              index,
+              "tile",
+              "write [128, 256]",
+              "not two sides from 1 to 4096",
+              "");
+        return;
+    }
+    row->op.tile_m = (int)sides[0];
+    row->op.tile_n = (int)sides[1];
+}
+
+static void set_group(const struct reader *reader, int index)
+{
+    struct row *row = &reader->rows[index];
+    const char *name = row->group != NULL ? row->group : "world";
+    const struct model_workload *workload = reader->builder->workload;
+    const char **names = model_arena_array(reader->builder->arena,
+                                           (size_t)workload->group_count + 1,
+                                           sizeof(*names));
+    const char *nearest;
+
+    row->op.group = model_builder_find_group(reader->builder, name);
+    if (row->op.group >= 0) {
+        return;
+    }
+    for (int i = 0; i < workload->group_count; i++) {
+        names[i] = workload->groups[i].name;
+    }
+    nearest = model_nearest_name(name, names);
+    fault(reader,
+          index,
+          "group",
+          nearest != NULL
+              ? model_arena_format(
+                    reader->builder->arena, "did you mean \"%s\"?", nearest)
+              : "write world, node, or a key of groups",
+          "no such group: ",
+          name);
+}
+
+/* What the table cannot put into the op by itself. */
+static void finish_row(const struct reader *reader, int index)
+{
+    struct row *row = &reader->rows[index];
+    struct model_op *op = &row->op;
+    bool collective = model_op_is_collective(op);
+    const char *stream = row->stream != NULL ? row->stream
+                         : collective        ? "comm"
+                                             : "compute";
+
+    op->m = row->m;
+    op->n = row->n;
+    op->k = row->k;
+    op->batch = row->batch;
+    op->bytes = collective ? row->size : row->hbm;
+    op->place = reader->items[index]->place;
+    op->stream = model_builder_stream(
+        reader->builder,
+        stream,
+        stream_priority(reader, stream, collective ? 1 : 0));
+    set_tile(reader, index);
+    if (collective) {
+        set_group(reader, index);
+        if (!(op->bytes > 0.0)) {
+            fault(reader, index, "size", NULL, "must be more than nothing", "");
+        }
+    }
+}
+
+static void read_rows(struct reader *reader, const struct model_node *ops)
+{
+    int index = 0;
+
+    for (const struct model_node *item = ops->first; item != NULL;
+         item = item->next, index++) {
+        struct model_binding binding = {
+            .arena = reader->builder->arena,
+            .errors = reader->errors,
+            .path =
+                model_arena_format(reader->builder->arena, "ops[%d]", index)};
+
+        reader->items[index] = item;
+        reader->rows[index].op.config = model_config_none();
+        if (model_schema_bind(
+                &binding, row_fields, item, &reader->rows[index]) ==
+            MODEL_OK) {
+            check_keys(reader, index);
+            finish_row(reader, index);
+        }
+    }
+}
+
+/* qsort has no argument for context, so ids are sorted with their rows. */
+struct named {
+    const char *id;
+    int row;
+};
+
+static int compare_named(const void *left, const void *right)
+{
+    const struct named *a = left;
+    const struct named *b = right;
+    int order = strcmp(a->id, b->id);
+
+    return order != 0 ? order : (a->row > b->row) - (a->row < b->row);
+}
+
+static struct named *sort_ids(struct reader *reader)
+{
+    struct named *names = model_arena_array(
+        reader->builder->arena, (size_t)reader->count, sizeof(*names));
+
+    for (int i = 0; i < reader->count; i++) {
+        names[i] = (struct named){reader->rows[i].op.id, i};
+    }
+    qsort(names, (size_t)reader->count, sizeof(*names), compare_named);
+    for (int i = 1; i < reader->count; i++) {
+        if (strcmp(names[i].id, names[i - 1].id) == 0) {
+            fault(reader,
+                  names[i].row,
+                  "id",
+                  "choose another id",
+                  "used twice: ",
+                  names[i].id);
+        }
+    }
+    return names;
+}
+
+/* The row with that id, or -1. */
+static int
+find_id(const struct reader *reader, const struct named *names, const char *id)
+{
+    struct named wanted = {id, 0};
+    int low = 0;
+    int high = reader->count;
+
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+
+        if (strcmp(names[middle].id, wanted.id) < 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < reader->count && strcmp(names[low].id, id) == 0
+               ? names[low].row
+               : -1;
+}
+
+/* Copies of one row, in their stream's order. */
+static void make_ops(struct reader *reader, int index)
+{
+    struct row *row = &reader->rows[index];
+
+    for (int i = 0; i < row->repeat; i++) {
+        struct model_op op = row->op;
+
+        if (row->repeat > 1) {
+            op.id = model_arena_format(
+                reader->builder->arena, "%s.%d", row->op.id, i);
+        }
+        reader->last_op[index] = model_builder_add(reader->builder, &op);
+    }
+}
+
+/* Turn ids into indices: the first copy waits for the last of the other. */
+static void link_row(struct reader *reader, const struct named *names, int index)
+{
+    const struct row *row = &reader->rows[index];
+    const char *const *ids = row->after.items;
+    int first = reader->last_op[index] - row->repeat + 1;
+
+    for (int i = 0; i < row->after.count; i++) {
+        int other = find_id(reader, names, ids[i]);
+
+        if (other < 0) {
+            fault(reader,
+                  index,
+                  "after",
+                  "write the id of another op",
+                  "no such op: ",
+                  ids[i]);
+        } else {
+            model_builder_after(
+                reader->builder, first, reader->last_op[other]);
+        }
+    }
+}
+
+/* Streams run in list order: a wait for a later op of one's stream is a
+ * circle too, and so is every chain of waits that comes back. */
+static void check_circles(const struct reader *reader)
+{
+    const struct model_workload *workload = reader->builder->workload;
+    int count = workload->op_count;
+    struct model_arena *arena = reader->builder->arena;
+    int *waits = model_arena_array(arena, (size_t)count + 1, sizeof(int));
+    int *first = model_arena_array(arena, (size_t)count + 2, sizeof(int));
+    int *queue = model_arena_array(arena, (size_t)count + 1, sizeof(int));
+    int *tail = model_arena_array(
+        arena, (size_t)workload->stream_count + 1, sizeof(int));
+    int *next = model_arena_array(arena, (size_t)count + 1, sizeof(int));
+    int *edges;
+    int edge_count = 0;
+    int done = 0;
+    int ready = 0;
+
+    for (int i = 0; i < count; i++) {
+        for (int j = 0; j < workload->ops[i].after_count; j++) {
+            first[workload->ops[i].after[j] + 1]++;
+        }
+        edge_count += workload->ops[i].after_count;
+        waits[i] = workload->ops[i].after_count;
+        next[i] = -1;
+    }
+    for (int i = 0; i < workload->stream_count; i++) {
+        tail[i] = -1;
+    }
+    for (int i = 0; i < count; i++) {
+        int stream = workload->ops[i].stream;
+
+        first[i + 1] += first[i];
+        if (tail[stream] >= 0) {
+            next[tail[stream]] = i;
+            waits[i]++;
+        }
+        tail[stream] = i;
+    }
+    edges = model_arena_array(arena, (size_t)edge_count + 1, sizeof(int));
+    for (int i = 0; i < count; i++) {
+        for (int j = 0; j < workload->ops[i].after_count; j++) {
+            edges[first[workload->ops[i].after[j]]++] = i;
+        }
+        if (waits[i] == 0) {
+            queue[ready++] = i;
+        }
+    }
+    for (; done < ready; done++) {
+        int op = queue[done];
+        int from = op > 0 ? first[op - 1] : 0;
+
+        for (int j = from; j < first[op]; j++) {
+            if (--waits[edges[j]] == 0) {
+                queue[ready++] = edges[j];
+            }
+        }
+        if (next[op] >= 0 && --waits[next[op]] == 0) {
+            queue[ready++] = next[op];
+        }
+    }
+    for (int i = 0; i < count; i++) {
+        if (waits[i] > 0 && workload->ops[i].after_count > 0) {
+            (void)model_errors_add(
+                reader->errors,
+                MODEL_BAD_INPUT,
+                workload->ops[i].place,
+                "ops.after",
+                "ops of one stream run in the order of the list",
+                "\"%s\" waits, in a circle, for itself",
+                workload->ops[i].id);
+            return;
+        }
+    }
+}
+
+static enum model_status check_streams(const struct model_node *streams,
+                                       struct model_errors *errors)
+{
+    int before = errors->count;
+
+    if (streams != NULL && streams->kind != MODEL_MAPPING) {
+        return model_errors_add(errors,
+                                MODEL_BAD_INPUT,
+                                streams->place,
+                                "streams",
+                                "write streams: {comm: 1}",
+                                "not a mapping");
+    }
+    for (const struct model_node *item =
+             streams != NULL ? streams->first : NULL;
+         item != NULL;
+         item = item->next) {
+        double value;
+
+        if (item->kind != MODEL_SCALAR ||
+            model_units_parse(item->text, MODEL_COUNT, &value, NULL) !=
+                MODEL_OK ||
+            value > 100.0) {
+            (void)model_errors_add(errors,
+                                   MODEL_BAD_INPUT,
+                                   item->place,
+                                   "streams",
+                                   "write a whole number from 0 to 100",
+                                   "bad priority of stream \"%s\"",
+                                   item->key);
+        }
+    }
+    return errors->count == before ? MODEL_OK : MODEL_BAD_INPUT;
+}
+
+enum model_status model_read_ops(struct model_builder *builder,
+                                 const struct model_node *ops,
+                                 const struct model_node *streams,
+                                 struct model_errors *errors)
+{
+    struct model_arena *arena = builder->arena;
+    int before = errors->count;
+    struct reader reader = {.builder = builder,
+                            .errors = errors,
+                            .streams = streams,
+                            .count = ops->count};
+    struct named *names;
+    double total = 0.0;
+
+    if (ops->kind != MODEL_SEQUENCE || ops->count == 0) {
+        return model_errors_add(errors,
+                                MODEL_BAD_INPUT,
+                                ops->place,
+                                "ops",
+                                "write - {id: a, kind: gemm, ...} lines",
+                                "not a list of operations");
+    }
+    if (check_streams(streams, errors) != MODEL_OK) {
+        return MODEL_BAD_INPUT;
+    }
+    reader.rows =
+        model_arena_array(arena, (size_t)ops->count, sizeof(*reader.rows));
+    reader.items =
+        model_arena_array(arena, (size_t)ops->count, sizeof(*reader.items));
+    reader.last_op =
+        model_arena_array(arena, (size_t)ops->count, sizeof(*reader.last_op));
+    read_rows(&reader, ops);
+    if (errors->count > before) {
+        return MODEL_BAD_INPUT;
+    }
+    names = sort_ids(&reader);
+    for (int i = 0; i < reader.count; i++) {
+        total += (double)reader.rows[i].repeat;
+        if (total > (double)REPEAT_MAX * 10.0) {
+            fault(&reader,
+                  i,
+                  "repeat",
+                  "at most 10000000 in all",
+                  "too many ops",
+                  "");
+            return MODEL_BAD_INPUT;
+        }
+        make_ops(&reader, i);
+    }
+    for (int i = 0; i < reader.count; i++) {
+        link_row(&reader, names, i);
+    }
+    if (errors->count == before) {
+        check_circles(&reader);
+    }
+    return errors->count == before ? MODEL_OK : MODEL_BAD_INPUT;
+}

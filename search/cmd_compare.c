@@ -1,0 +1,375 @@
+/*
+ * cmd_compare.c - `lagom compare`: the speedup table.
+ *
+ * Every topology with every workload, under every strategy; beside the
+ * speedup over NCCL stands the range that the workload's file quotes as
+ * published for Lagom, and whether the result lies in it.
+ */
+#include "search/tuned.h"
+
+#include "build/version.h"
+#include "sim/json.h"
+#include "sim/report.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { STRATEGIES_MAX = 16, SUMMARY_MAX = 256 };
+
+struct row {
+    const struct sim_input *input;
+    const struct search_strategy *strategy;
+    struct search_problem problem;
+    struct search_outcome outcome;
+    double speedup;
+};
+
+struct table {
+    struct sim_cli *cli;
+    const struct search_strategy *strategies[STRATEGIES_MAX];
+    int strategy_count;
+    struct row *rows;
+    int row_count;
+};
+
+static enum model_status read_strategies(struct table *table)
+{
+    const char *text = table->cli->options.strategies != NULL
+                           ? table->cli->options.strategies
+                           : "nccl,autoccl,lagom";
+    char *copy = model_arena_text(table->cli->arena, text);
+    char *state = NULL;
+
+    for (char *name = strtok_r(copy, ",", &state);
+         name != NULL && table->strategy_count < STRATEGIES_MAX;
+         name = strtok_r(NULL, ",", &state)) {
+        const struct search_strategy *strategy =
+            search_strategy_find(name, table->cli->errors);
+
+        if (strategy == NULL) {
+            return MODEL_USAGE;
+        }
+        table->strategies[table->strategy_count++] = strategy;
+    }
+    return table->strategy_count > 0
+               ? MODEL_OK
+               : model_errors_add(table->cli->errors,
+                                  MODEL_USAGE,
+                                  (struct model_place){"lagom", 0, 0},
+                                  NULL,
+                                  "write --strategies nccl,lagom",
+                                  "no strategy given");
+}
+
+/* All strategies on one input; speedups are over NCCL, tuned or not. */
+static enum model_status compare_input(struct table *table,
+                                       const struct sim_input *input)
+{
+    struct search_problem problem;
+    struct search_outcome nccl;
+    enum model_status status = search_tune(table->cli,
+                                           input,
+                                           &search_strategies[0],
+                                           &problem,
+                                           &nccl);
+
+    for (int i = 0; status == MODEL_OK && i < table->strategy_count; i++) {
+        struct row *row = &table->rows[table->row_count];
+
+        row->input = input;
+        row->strategy = table->strategies[i];
+        status = search_tune(table->cli,
+                             input,
+                             row->strategy,
+                             &row->problem,
+                             &row->outcome);
+        row->speedup = nccl.iteration_us / row->outcome.iteration_us;
+        table->row_count += status == MODEL_OK ? 1 : 0;
+    }
+    return status;
+}
+
+static enum model_status compare_all(struct table *table)
+{
+    struct sim_cli *cli = table->cli;
+    const struct sim_options *options = &cli->options;
+
+    table->rows = model_arena_array(
+        cli->arena,
+        (size_t)options->topologies.count * (size_t)options->workloads.count *
+            (size_t)table->strategy_count,
+        sizeof(*table->rows));
+    for (int t = 0; t < options->topologies.count; t++) {
+        for (int w = 0; w < options->workloads.count; w++) {
+            struct sim_input *input =
+                model_arena_alloc(cli->arena, sizeof(*input));
+            enum model_status status = sim_load(cli,
+                                                options->topologies.items[t],
+                                                options->workloads.items[w],
+                                                input);
+
+            if (status == MODEL_OK) {
+                status = compare_input(table, input);
+            }
+            if (status != MODEL_OK) {
+                return status;
+            }
+        }
+    }
+    return MODEL_OK;
+}
+
+/* -- text ----------------------------------------------------------------------- */
+
+static bool is_lagom(const struct row *row)
+{
+    return strcmp(row->strategy->name, "lagom") == 0;
+}
+
+/* "below", "in", "above" the published range, or "" where there is none. */
+static const char *verdict(const struct row *row)
+{
+    const struct model_published *published = &row->input->workload.published;
+
+    if (!published->present || !is_lagom(row)) {
+        return "";
+    }
+    if (row->speedup < published->min_ratio) {
+        return "below";
+    }
+    return row->speedup > published->max_ratio ? "above" : "in";
+}
+
+static void print_row(FILE *out, const struct row *row)
+{
+    const struct model_published *published = &row->input->workload.published;
+
+    (void)fprintf(out,
+                  "%-16s %5d %-18s %-8s %11.3f %8.3f %6d",
+                  row->input->topology.name,
+                  model_topology_rank_count(&row->input->topology),
+                  row->input->workload.name,
+                  row->strategy->name,
+                  row->outcome.iteration_us / 1000.0,
+                  row->speedup,
+                  row->outcome.evaluations);
+    if (published->present && is_lagom(row)) {
+        (void)fprintf(out,
+                      "  %.2f-%.2f  %s",
+                      published->min_ratio,
+                      published->max_ratio,
+                      verdict(row));
+    }
+    (void)fputc('\n', out);
+}
+
+static void print_plan(FILE *out, const struct row *row)
+{
+    for (int i = 0; i < row->problem.class_count; i++) {
+        const struct search_class *part = &row->problem.classes[i];
+        char size[32];
+        char config[96];
+
+        (void)fprintf(
+            out,
+            "    %-10s %-14s %-12s %s\n",
+            part->window != NULL ? part->window : "-",
+            model_op_names[part->kind],
+            model_units_print(part->bytes, MODEL_BYTES, size, sizeof(size)),
+            model_config_print(
+                &row->outcome.configs[i], config, sizeof(config)));
+    }
+}
+
+/* Geometric mean over the rows of a strategy. */
+static double mean_speedup(const struct table *table,
+                           const struct search_strategy *strategy)
+{
+    double sum = 0.0;
+    int count = 0;
+
+    for (int i = 0; i < table->row_count; i++) {
+        if (table->rows[i].strategy == strategy) {
+            sum += log(table->rows[i].speedup);
+            count++;
+        }
+    }
+    return count > 0 ? exp(sum / count) : 0.0;
+}
+
+static void print_outside(FILE *out, const struct table *table)
+{
+    int outside = 0;
+    int judged = 0;
+
+    for (int i = 0; i < table->row_count; i++) {
+        const char *word = verdict(&table->rows[i]);
+
+        judged += word[0] != '\0' ? 1 : 0;
+        if (strcmp(word, "below") == 0 || strcmp(word, "above") == 0) {
+            (void)fprintf(out,
+                          "%s published range: %s, %s: %.3f\n",
+                          word,
+                          table->rows[i].input->topology.name,
+                          table->rows[i].input->workload.name,
+                          table->rows[i].speedup);
+            outside++;
+        }
+    }
+    if (judged > 0) {
+        (void)fprintf(out,
+                      "%d of %d rows lie in the published range\n",
+                      judged - outside,
+                      judged);
+    }
+}
+
+static void print_text(const struct table *table)
+{
+    FILE *out = table->cli->out;
+    char text[128];
+
+    (void)fputs("topology          GPUs workload           strategy "
+                "iteration ms speedup  evals  published\n",
+                out);
+    for (int i = 0; i < table->row_count; i++) {
+        print_row(out, &table->rows[i]);
+        if (table->cli->options.verbose) {
+            print_plan(out, &table->rows[i]);
+        }
+    }
+    (void)fputs("\ngeometric mean over NCCL:", out);
+    for (int i = 0; i < table->strategy_count; i++) {
+        (void)fprintf(out,
+                      " %s %.3f",
+                      table->strategies[i]->name,
+                      mean_speedup(table, table->strategies[i]));
+    }
+    (void)fputc('\n', out);
+    print_outside(out, table);
+    for (int i = 0; i < table->row_count; i += table->strategy_count) {
+        const struct model_topology *topology =
+            &table->rows[i].input->topology;
+
+        if (i == 0 || topology->label != table->rows[i - 1].input->topology.label) {
+            (void)fprintf(out,
+                          "%s: %s\n",
+                          topology->name,
+                          sim_report_guesses(topology, text, sizeof(text)));
+        }
+    }
+    (void)fprintf(out,
+                  "lagom %s, seed %llu\n",
+                  LAGOM_VERSION,
+                  (unsigned long long)table->cli->options.seed);
+}
+
+/* -- CSV and JSON ----------------------------------------------------------------- */
+
+static void print_csv(const struct table *table)
+{
+    FILE *out = table->cli->out;
+
+    (void)fputs("topology,workload,strategy,iteration_us,speedup_vs_nccl,"
+                "evaluations,published_min,published_max\n",
+                out);
+    for (int i = 0; i < table->row_count; i++) {
+        const struct row *row = &table->rows[i];
+        const struct model_published *published =
+            &row->input->workload.published;
+
+        (void)fprintf(out,
+                      "%s,%s,%s,%.6f,%.6f,%d,",
+                      row->input->topology.name,
+                      row->input->workload.name,
+                      row->strategy->name,
+                      row->outcome.iteration_us,
+                      row->speedup,
+                      row->outcome.evaluations);
+        if (published->present && is_lagom(row)) {
+            (void)fprintf(out,
+                          "%.2f,%.2f\n",
+                          published->min_ratio,
+                          published->max_ratio);
+        } else {
+            (void)fputs(",\n", out);
+        }
+    }
+}
+
+static void put_plan(struct sim_json *json, const struct row *row)
+{
+    struct sim_json *plan = sim_json_put_array(json, "plan");
+
+    for (int i = 0; i < row->problem.class_count; i++) {
+        const struct search_class *part = &row->problem.classes[i];
+        const struct model_config *config = &row->outcome.configs[i];
+        struct sim_json *item = sim_json_append(plan);
+
+        sim_json_text(item, "op", model_op_names[part->kind]);
+        sim_json_text(item, "window", part->window);
+        sim_json_number(item, "size_bytes", part->bytes);
+        sim_json_text(
+            item, "algorithm", model_algorithm_names[config->algorithm]);
+        sim_json_text(
+            item, "protocol", model_protocol_names[config->protocol]);
+        sim_json_text(
+            item, "transport", model_transport_names[config->transport]);
+        sim_json_count(item, "channels", config->channels);
+        sim_json_count(item, "threads", config->threads);
+        sim_json_number(item, "chunk_bytes", config->chunk_bytes);
+    }
+}
+
+static enum model_status print_json(const struct table *table)
+{
+    struct sim_json *root = sim_json_object();
+    struct sim_json *rows;
+    enum model_status status;
+
+    sim_json_text(root, "version", LAGOM_VERSION);
+    sim_json_count(root, "seed", (int64_t)table->cli->options.seed);
+    rows = sim_json_put_array(root, "rows");
+    for (int i = 0; i < table->row_count; i++) {
+        const struct row *row = &table->rows[i];
+        struct sim_json *json = sim_json_append(rows);
+
+        sim_json_text(json, "topology", row->input->topology.name);
+        sim_json_text(json, "workload", row->input->workload.name);
+        sim_json_text(json, "strategy", row->strategy->name);
+        sim_json_number(json, "iteration_us", row->outcome.iteration_us);
+        sim_json_number(json, "speedup_vs_nccl", row->speedup);
+        sim_json_count(json, "evaluations", row->outcome.evaluations);
+        put_plan(json, row);
+    }
+    status = sim_json_print(root, table->cli->out);
+    sim_json_free(root);
+    return status;
+}
+
+enum model_status search_command_compare(struct sim_cli *cli)
+{
+    struct table table = {.cli = cli};
+    enum model_status status = sim_load_check(cli, false);
+
+    if (status == MODEL_OK) {
+        status = read_strategies(&table);
+    }
+    if (status == MODEL_OK) {
+        status = compare_all(&table);
+    }
+    if (status != MODEL_OK) {
+        return status;
+    }
+    switch ((enum sim_format)cli->options.format) {
+    case SIM_JSON:
+        return print_json(&table);
+    case SIM_CSV:
+        print_csv(&table);
+        break;
+    case SIM_TEXT:
+        print_text(&table);
+        break;
+    }
+    return MODEL_OK;
+}

@@ -1,0 +1,137 @@
+/*
+ * cmd_tune.c - `lagom tune`: find a plan, write it, show how it was found.
+ */
+#include "search/tuned.h"
+
+#include "build/version.h"
+#include "sim/json.h"
+
+#include <errno.h>
+#include <string.h>
+
+static enum model_status write_plan(struct sim_cli *cli,
+                                    const struct sim_input *input,
+                                    const struct model_plan *plan)
+{
+    const char *file = cli->options.output;
+    FILE *stream = file != NULL ? fopen(file, "w") : cli->out;
+    struct model_place place = {file, 0, 0};
+    bool written = stream != NULL &&
+                   model_plan_write(cli->arena,
+                                    plan,
+                                    input->topology.name,
+                                    input->workload.name,
+                                    stream) == MODEL_OK;
+
+    if (file != NULL && stream != NULL) {
+        written = fclose(stream) == 0 && written;
+    }
+    return written ? MODEL_OK
+                   : model_errors_add(cli->errors,
+                                      MODEL_BAD_INPUT,
+                                      place,
+                                      NULL,
+                                      NULL,
+                                      "cannot write: %s",
+                                      strerror(errno));
+}
+
+static void print_csv(struct sim_cli *cli, const struct search_outcome *outcome)
+{
+    (void)fputs("evaluation,iteration_us\n", cli->out);
+    for (int i = 0; i < outcome->curve_count; i++) {
+        (void)fprintf(cli->out,
+                      "%d,%.6f\n",
+                      outcome->curve[i].evaluation,
+                      outcome->curve[i].iteration_us);
+    }
+}
+
+static enum model_status print_json(struct sim_cli *cli,
+                                    const struct sim_input *input,
+                                    const struct search_outcome *outcome,
+                                    const char *strategy)
+{
+    struct sim_json *root = sim_json_object();
+    struct sim_json *curve;
+    enum model_status status;
+
+    sim_json_text(root, "version", LAGOM_VERSION);
+    sim_json_text(root, "topology", input->topology.name);
+    sim_json_text(root, "workload", input->workload.name);
+    sim_json_text(root, "strategy", strategy);
+    sim_json_count(root, "seed", (int64_t)cli->options.seed);
+    sim_json_number(root, "iteration_us", outcome->iteration_us);
+    sim_json_count(root, "evaluations", outcome->evaluations);
+    curve = sim_json_put_array(root, "convergence");
+    for (int i = 0; i < outcome->curve_count; i++) {
+        struct sim_json *point = sim_json_append(curve);
+
+        sim_json_count(point, "evaluation", outcome->curve[i].evaluation);
+        sim_json_number(
+            point, "iteration_us", outcome->curve[i].iteration_us);
+    }
+    status = sim_json_print(root, cli->out);
+    sim_json_free(root);
+    return status;
+}
+
+/* The plan goes to -o; the convergence to standard output as JSON or CSV. */
+static enum model_status print(struct sim_cli *cli,
+                               const struct sim_input *input,
+                               const struct model_plan *plan,
+                               const struct search_outcome *outcome)
+{
+    enum model_status status = MODEL_OK;
+
+    if (cli->options.format == SIM_TEXT || cli->options.output != NULL) {
+        status = write_plan(cli, input, plan);
+    }
+    if (status == MODEL_OK && cli->options.format == SIM_CSV) {
+        print_csv(cli, outcome);
+    }
+    if (status == MODEL_OK && cli->options.format == SIM_JSON) {
+        status = print_json(cli, input, outcome, plan->strategy);
+    }
+    if (status == MODEL_OK && cli->options.format == SIM_TEXT &&
+        !cli->options.quiet) {
+        (void)fprintf(cli->log,
+                      "%s: %.3f ms an iteration, %d evaluations\n",
+                      plan->strategy,
+                      outcome->iteration_us / 1000.0,
+                      outcome->evaluations);
+    }
+    return status;
+}
+
+enum model_status search_command_tune(struct sim_cli *cli)
+{
+    const char *name =
+        cli->options.strategy != NULL ? cli->options.strategy : "lagom";
+    const struct search_strategy *strategy;
+    struct sim_input input;
+    struct search_problem problem;
+    struct search_outcome outcome;
+    struct model_plan plan;
+    enum model_status status = sim_load_check(cli, true);
+
+    if (status != MODEL_OK) {
+        return status;
+    }
+    strategy = search_strategy_find(name, cli->errors);
+    if (strategy == NULL) {
+        return MODEL_USAGE;
+    }
+    status = sim_load(cli,
+                      cli->options.topologies.items[0],
+                      cli->options.workloads.items[0],
+                      &input);
+    if (status == MODEL_OK) {
+        status = search_tune(cli, &input, strategy, &problem, &outcome);
+    }
+    if (status != MODEL_OK) {
+        return status;
+    }
+    plan = search_plan(cli->arena, &problem, outcome.configs, strategy->name);
+    return print(cli, &input, &plan, &outcome);
+}

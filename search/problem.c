@@ -1,0 +1,168 @@
+/*
+ * problem.c - classes and windows of a workload.
+ */
+#include "search/problem.h"
+
+#include <string.h>
+
+static bool same_text(const char *a, const char *b)
+{
+    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+static int find_window(struct search_problem *problem, const char *window)
+{
+    for (int i = 0; i < problem->window_count; i++) {
+        if (same_text(problem->windows[i], window)) {
+            return i;
+        }
+    }
+    problem->windows[problem->window_count] = window;
+    return problem->window_count++;
+}
+
+static int find_class(struct search_problem *problem, const struct model_op *op)
+{
+    struct search_class *new_class;
+
+    for (int i = 0; i < problem->class_count; i++) {
+        const struct search_class *known = &problem->classes[i];
+
+        if (same_text(known->window, op->window) && known->kind == op->kind &&
+            known->group == op->group && !(known->bytes < op->bytes) &&
+            !(known->bytes > op->bytes)) {
+            return i;
+        }
+    }
+    new_class = &problem->classes[problem->class_count];
+    *new_class = (struct search_class){.window = op->window,
+                                       .kind = op->kind,
+                                       .bytes = op->bytes,
+                                       .group = op->group,
+                                       .window_index =
+                                           find_window(problem, op->window)};
+    return problem->class_count++;
+}
+
+static int collective_count(const struct model_workload *workload)
+{
+    int count = 0;
+
+    for (int i = 0; i < workload->op_count; i++) {
+        count += model_op_is_collective(&workload->ops[i]) ? 1 : 0;
+    }
+    return count;
+}
+
+enum model_status search_problem_make(struct model_arena *arena,
+                                      const struct model_topology *topology,
+                                      const struct model_workload *workload,
+                                      struct search_problem *problem,
+                                      struct model_errors *errors)
+{
+    size_t ops = (size_t)workload->op_count;
+    int collectives = collective_count(workload);
+
+    *problem = (struct search_problem){.topology = topology,
+                                       .workload = workload,
+                                       .baseline = topology->observed.config};
+    problem->classes = model_arena_array(
+        arena, (size_t)collectives + 1, sizeof(*problem->classes));
+    problem->windows =
+        model_arena_array(arena, ops + 1, sizeof(*problem->windows));
+    problem->class_of =
+        model_arena_array(arena, ops + 1, sizeof(*problem->class_of));
+    problem->window_of =
+        model_arena_array(arena, ops + 1, sizeof(*problem->window_of));
+    for (int i = 0; i < workload->op_count; i++) {
+        const struct model_op *op = &workload->ops[i];
+
+        problem->window_of[i] = find_window(problem, op->window);
+        problem->class_of[i] = -1;
+        if (model_op_is_collective(op) &&
+            !model_config_is_complete(&op->config)) {
+            problem->class_of[i] = find_class(problem, op);
+            problem->classes[problem->class_of[i]].op_count++;
+        }
+    }
+    if (problem->class_count > 0 && !topology->observed.present) {
+        struct model_place place = topology->tree->place;
+
+        return model_errors_add(errors,
+                                MODEL_BAD_INPUT,
+                                place,
+                                "nccl.observed",
+                                "write nccl: {observed: {transport: p2p, "
+                                "channels: 8, threads: 512, chunk: 2 MiB, "
+                                "source: ...}}",
+                                "does not say what NCCL chooses here");
+    }
+    return MODEL_OK;
+}
+
+void search_measure_make(struct model_arena *arena,
+                         const struct search_problem *problem,
+                         struct search_measure *measure)
+{
+    size_t windows = (size_t)problem->window_count + 1;
+
+    measure->iteration_us = 0.0;
+    measure->x_us = model_arena_array(
+        arena, (size_t)problem->class_count + 1, sizeof(double));
+    measure->comm_us = model_arena_array(arena, windows, sizeof(double));
+    measure->kernel_us = model_arena_array(arena, windows, sizeof(double));
+}
+
+void search_measure_fill(const struct search_problem *problem,
+                         const struct sim_result *result,
+                         struct search_measure *measure)
+{
+    measure->iteration_us = result->iteration_us;
+    for (int i = 0; i < problem->class_count; i++) {
+        measure->x_us[i] = 0.0;
+    }
+    for (int i = 0; i < problem->window_count; i++) {
+        measure->comm_us[i] = 0.0;
+        measure->kernel_us[i] = 0.0;
+    }
+    /* Rank 0 comes first; the others of a folded run do not exist. */
+    for (int i = 0; i < problem->workload->op_count; i++) {
+        double time_us = result->ops[i].end_us - result->ops[i].start_us;
+        int window = problem->window_of[i];
+        int class_index = problem->class_of[i];
+
+        if (model_op_is_collective(&problem->workload->ops[i])) {
+            measure->comm_us[window] += time_us;
+        } else {
+            measure->kernel_us[window] += time_us;
+        }
+        if (class_index >= 0) {
+            measure->x_us[class_index] +=
+                time_us / (double)problem->classes[class_index].op_count;
+        }
+    }
+}
+
+struct model_plan search_plan(struct model_arena *arena,
+                              const struct search_problem *problem,
+                              const struct model_config *configs,
+                              const char *strategy)
+{
+    struct model_plan plan = {.row_count = problem->class_count,
+                              .strategy = strategy};
+
+    plan.rows = model_arena_array(
+        arena, (size_t)plan.row_count + 1, sizeof(*plan.rows));
+    for (int i = 0; i < plan.row_count; i++) {
+        const struct search_class *part = &problem->classes[i];
+
+        plan.rows[i] = (struct model_plan_row){
+            .window = part->window,
+            .kind = part->kind,
+            .min_bytes = part->bytes,
+            .max_bytes = part->bytes,
+            .group = problem->workload->groups[part->group].name,
+            .config = configs[i]};
+    }
+    return plan;
+}

@@ -1,0 +1,110 @@
+/*
+ * strategy.c - the table of strategies, and what they share.
+ */
+#include "search/strategy.h"
+
+#include <string.h>
+
+const struct search_strategy search_strategies[] = {
+    {"nccl", "NCCL's own choice, nothing tuned", search_find_nccl},
+    {"autoccl",
+     "each collective as fast as it can be (AutoCCL, NSDI'25)",
+     search_find_autoccl},
+    {"lagom",
+     "collectives just fast enough to hide (Lagom, arXiv 2602.20656)",
+     search_find_lagom},
+    {.name = NULL}};
+
+const struct search_strategy *
+search_strategy_find(const char *name, struct model_errors *errors)
+{
+    struct model_place place = {"lagom", 0, 0};
+    const char *names[16] = {NULL};
+    const char *nearest;
+
+    for (int i = 0; search_strategies[i].name != NULL; i++) {
+        if (strcmp(search_strategies[i].name, name) == 0) {
+            return &search_strategies[i];
+        }
+        names[i] = search_strategies[i].name;
+    }
+    nearest = model_nearest_name(name, names);
+    (void)model_errors_add(
+        errors,
+        MODEL_USAGE,
+        place,
+        NULL,
+        nearest != NULL
+            ? model_arena_format(
+                  errors->arena, "did you mean \"%s\"?", nearest)
+            : "write nccl, autoccl or lagom",
+        "no such strategy: %s",
+        name);
+    return NULL;
+}
+
+static void keep_point(struct search_task *task,
+                       struct search_outcome *outcome,
+                       double iteration_us)
+{
+    if (outcome->curve_count == outcome->curve_room) {
+        int room = outcome->curve_room == 0 ? 64 : 2 * outcome->curve_room;
+        struct search_point *larger =
+            model_arena_array(task->arena, (size_t)room, sizeof(*larger));
+
+        for (int i = 0; i < outcome->curve_count; i++) {
+            larger[i] = outcome->curve[i];
+        }
+        outcome->curve = larger;
+        outcome->curve_room = room;
+    }
+    outcome->curve[outcome->curve_count++] =
+        (struct search_point){task->evaluator->evaluations, iteration_us};
+}
+
+enum model_status search_try(struct search_task *task,
+                             struct search_outcome *outcome,
+                             const struct model_config *configs,
+                             struct search_measure *measure)
+{
+    struct model_plan plan =
+        search_plan(task->arena, task->problem, configs, NULL);
+    enum model_status status =
+        search_evaluate(task->evaluator, &plan, measure, task->errors);
+
+    if (status == MODEL_OK) {
+        keep_point(task, outcome, measure->iteration_us);
+        if (task->progress != NULL) {
+            task->progress(task->progress_context,
+                           task->evaluator->evaluations,
+                           measure->iteration_us);
+        }
+    }
+    return status;
+}
+
+enum model_status search_run(const struct search_strategy *strategy,
+                             struct search_task *task,
+                             struct search_outcome *outcome)
+{
+    struct search_measure measure;
+    struct model_plan plan;
+    enum model_status status;
+    int before = task->evaluator->evaluations;
+
+    *outcome = (struct search_outcome){.configs = NULL};
+    outcome->configs = model_arena_array(task->arena,
+                                         (size_t)task->problem->class_count + 1,
+                                         sizeof(*outcome->configs));
+    status = strategy->find(task, outcome);
+    if (status != MODEL_OK) {
+        return status;
+    }
+    outcome->evaluations = task->evaluator->evaluations - before;
+    search_measure_make(task->arena, task->problem, &measure);
+    plan = search_plan(
+        task->arena, task->problem, outcome->configs, strategy->name);
+    status = search_evaluate(task->evaluator, &plan, &measure, task->errors);
+    outcome->iteration_us = measure.iteration_us;
+    return status;
+}

@@ -1,0 +1,75 @@
+/*
+ * strategy.h - strategies are rows of one table behind one function type.
+ */
+#ifndef SEARCH_STRATEGY_H
+#define SEARCH_STRATEGY_H
+
+#include "search/evaluator.h"
+
+/* What a strategy is given. */
+struct search_task {
+    struct model_arena *arena;
+    const struct search_problem *problem;
+    struct search_evaluator *evaluator;
+    struct model_errors *errors;
+    uint64_t seed;
+    /* Called after each evaluation when not NULL; for progress. */
+    void (*progress)(void *context, int evaluations, double best_us);
+    void *progress_context;
+};
+
+/* One point of a convergence curve. */
+struct search_point {
+    int evaluation;
+    double iteration_us; /* measured there */
+};
+
+/* What it finds; arrays live in the task's arena. */
+struct search_outcome {
+    struct model_config *configs; /* by class */
+    double iteration_us;          /* with those */
+    int evaluations;              /* used to find them, without the last check */
+    struct search_point *curve;
+    int curve_count;
+    int curve_room;
+};
+
+struct search_strategy {
+    const char *name;
+    const char *summary;
+    enum model_status (*find)(struct search_task *task,
+                              struct search_outcome *outcome);
+};
+
+/* Ended by a row without name. */
+extern const struct search_strategy search_strategies[];
+
+/*
+ * The strategy of that name, or NULL after reporting the fault with the
+ * nearest name.
+ */
+const struct search_strategy *
+search_strategy_find(const char *name, struct model_errors *errors);
+
+/*
+ * Run a strategy: it finds, then the result is evaluated once more for
+ * outcome->iteration_us.
+ */
+enum model_status search_run(const struct search_strategy *strategy,
+                             struct search_task *task,
+                             struct search_outcome *outcome);
+
+/* For strategies: evaluate configurations by class, and keep the point. */
+enum model_status search_try(struct search_task *task,
+                             struct search_outcome *outcome,
+                             const struct model_config *configs,
+                             struct search_measure *measure);
+
+enum model_status search_find_nccl(struct search_task *task,
+                                   struct search_outcome *outcome);
+enum model_status search_find_autoccl(struct search_task *task,
+                                      struct search_outcome *outcome);
+enum model_status search_find_lagom(struct search_task *task,
+                                    struct search_outcome *outcome);
+
+#endif

@@ -1,0 +1,22 @@
+/*
+ * tuned.h - what the commands of search/ share: inputs, a strategy run on
+ * them, progress on a terminal.
+ */
+#ifndef SEARCH_TUNED_H
+#define SEARCH_TUNED_H
+
+#include "search/strategy.h"
+#include "sim/load.h"
+
+/* Run a strategy on an input; progress goes to cli->log. */
+enum model_status search_tune(struct sim_cli *cli,
+                              const struct sim_input *input,
+                              const struct search_strategy *strategy,
+                              struct search_problem *problem,
+                              struct search_outcome *outcome);
+
+enum model_status search_command_run(struct sim_cli *cli);
+enum model_status search_command_tune(struct sim_cli *cli);
+enum model_status search_command_compare(struct sim_cli *cli);
+
+#endif

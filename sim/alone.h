@@ -1,0 +1,35 @@
+/*
+ * alone.h - how long an op takes when nothing else runs.
+ *
+ * The same simulator, with a workload of this one op: so the difference to
+ * its time in company is contention and nothing else. Equal ops are simulated
+ * once.
+ */
+#ifndef SIM_ALONE_H
+#define SIM_ALONE_H
+
+#include "sim/sim.h"
+
+struct sim_alone;
+
+/* Borrows the request; lives in the arena. */
+struct sim_alone *sim_alone_new(struct model_arena *arena,
+                                const struct sim_request *request);
+
+/*
+ * Time alone of an op with a configuration (collectives), us, from ready to
+ * end. The op must have run in a simulation of the same request.
+ */
+double sim_alone_us(struct sim_alone *alone,
+                    int op,
+                    const struct model_config *config);
+
+/*
+ * Complete a result: lost.sm of computation is what neither L2, HBM nor
+ * launch explains, so that the parts add up to the difference.
+ */
+void sim_alone_explain(struct sim_alone *alone,
+                       struct sim_op_result *result,
+                       double *alone_us);
+
+#endif

@@ -1,0 +1,98 @@
+/*
+ * cli.h - the command line: one table of options, one table of commands.
+ *
+ * An option is a row with its type, default and help, and the commands that
+ * take it; parsing, `--help`, ranges and suggestions all come from the row. A
+ * command is a row with its function.
+ */
+#ifndef SIM_CLI_H
+#define SIM_CLI_H
+
+#include "model/error.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum sim_format { SIM_TEXT, SIM_JSON, SIM_CSV };
+
+enum sim_rank_mode { SIM_RANKS_FOLDED, SIM_RANKS_ALL };
+
+enum sim_form { SIM_FORM_YAML, SIM_FORM_LINE };
+
+enum { SIM_CLI_LIST_MAX = 64 };
+
+struct sim_cli_list {
+    const char *items[SIM_CLI_LIST_MAX];
+    int count;
+};
+
+struct sim_options {
+    struct sim_cli_list topologies;
+    struct sim_cli_list workloads;
+    struct sim_cli_list sets; /* --set path=value */
+    struct sim_cli_list operands;
+    const char *plan;
+    const char *strategy;
+    const char *strategies;
+    const char *trace;
+    const char *output;
+    int format; /* enum sim_format */
+    int ranks;  /* enum sim_rank_mode */
+    int form;   /* enum sim_form */
+    uint64_t seed;
+    bool quiet;
+    bool verbose;
+    bool check;
+    bool help;
+};
+
+/* What a command works with. */
+struct sim_cli {
+    struct model_arena *arena;
+    struct model_errors *errors;
+    struct sim_options options;
+    FILE *out; /* results, nothing else */
+    FILE *log; /* messages and progress */
+};
+
+/* Bits for the rows of the option table. */
+enum sim_cli_command_bit {
+    SIM_CLI_RUN = 1,
+    SIM_CLI_TUNE = 2,
+    SIM_CLI_COMPARE = 4,
+    SIM_CLI_SHOW = 8,
+    SIM_CLI_HELP = 16
+};
+
+struct sim_command {
+    const char *name;
+    enum sim_cli_command_bit bit;
+    enum model_status (*run)(struct sim_cli *cli);
+    const char *operands;  /* "", or such as "T|W" */
+    int operand_max;
+    const char *summary;   /* one line */
+    const char *example;
+};
+
+/* The commands of the program, ended by a row without name; sim/main.c. */
+extern const struct sim_command sim_commands[];
+
+/*
+ * Read arguments (after the program's name) into cli->options and find the
+ * command. MODEL_USAGE with a message in errors when they are wrong. *command
+ * is NULL when only help or the version is wanted, which is then printed.
+ */
+enum model_status sim_cli_parse(struct sim_cli *cli,
+                                int count,
+                                char **arguments,
+                                const struct sim_command **command);
+
+/* Print the list of commands, or one command's options. */
+void sim_cli_overview(FILE *stream);
+void sim_cli_help(const struct sim_command *command, FILE *stream);
+
+/* The command of that name, or NULL. */
+const struct sim_command *sim_cli_find(const char *name);
+
+#endif

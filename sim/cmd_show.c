@@ -1,0 +1,282 @@
+/*
+ * cmd_show.c - a topology as YAML, one line or JSON; a workload as the list of
+ * operations that it is lowered to.
+ */
+#include "sim/cmd_show.h"
+
+#include "build/version.h"
+#include "model/files.h"
+#include "model/notation.h"
+#include "model/units.h"
+#include "sim/json.h"
+#include "sim/load.h"
+#include "sim/report.h"
+
+#include <string.h>
+
+/* -- topology --------------------------------------------------------------------- */
+
+static void print_origins(FILE *out, const struct model_topology *topology)
+{
+    for (const struct model_provenance_entry *entry =
+             topology->provenance.first;
+         entry != NULL;
+         entry = entry->next) {
+        char value[64];
+
+        (void)fprintf(
+            out,
+            "# %-28s %-14s %-9s %s\n",
+            entry->path,
+            model_units_print(
+                entry->value, entry->dimension, value, sizeof(value)),
+            model_origin_names[entry->origin],
+            entry->source != NULL ? entry->source : "");
+    }
+}
+
+static enum model_status topology_json(FILE *out,
+                                       const struct model_topology *topology)
+{
+    struct sim_json *root = sim_json_object();
+    struct sim_json *numbers;
+    enum model_status status;
+
+    sim_json_text(root, "version", LAGOM_VERSION);
+    sim_json_text(root, "topology", topology->name);
+    sim_json_text(root, "gpu", topology->gpu.name);
+    sim_json_count(root, "nodes", topology->node_count);
+    sim_json_count(root, "gpus_per_node", topology->gpus_per_node);
+    sim_json_text(root, "nvlink", model_nvlink_names[topology->nvlink.kind]);
+    numbers = sim_json_put_array(root, "numbers");
+    for (const struct model_provenance_entry *entry =
+             topology->provenance.first;
+         entry != NULL;
+         entry = entry->next) {
+        struct sim_json *json = sim_json_append(numbers);
+        char value[64];
+
+        sim_json_text(json, "key", entry->path);
+        sim_json_text(
+            json,
+            "value",
+            model_units_print(
+                entry->value, entry->dimension, value, sizeof(value)));
+        sim_json_text(json, "from", model_origin_names[entry->origin]);
+        sim_json_text(json, "source", entry->source);
+    }
+    status = sim_json_print(root, out);
+    sim_json_free(root);
+    return status;
+}
+
+static enum model_status show_topology(struct sim_cli *cli, const char *name)
+{
+    struct model_topology topology;
+    struct sim_cli_list for_topology;
+    struct sim_cli_list for_workload;
+    char text[128];
+    enum model_status status;
+
+    sim_load_split(cli, &for_topology, &for_workload);
+    status = model_topology_read(cli->arena,
+                                 name,
+                                 for_topology.items,
+                                 for_topology.count,
+                                 &topology,
+                                 cli->errors);
+    if (status != MODEL_OK) {
+        return status;
+    }
+    if (cli->options.format == SIM_JSON) {
+        return topology_json(cli->out, &topology);
+    }
+    if (cli->options.form == SIM_FORM_LINE) {
+        (void)fprintf(
+            cli->out, "%s\n", model_notation_print(cli->arena, &topology));
+        return MODEL_OK;
+    }
+    if (cli->options.verbose) {
+        print_origins(cli->out, &topology);
+    }
+    (void)fprintf(cli->out,
+                  "# %s\n# %s\n",
+                  model_notation_print(cli->arena, &topology),
+                  sim_report_guesses(&topology, text, sizeof(text)));
+    return model_yaml_write(topology.tree, cli->out);
+}
+
+/* -- workload --------------------------------------------------------------------- */
+
+static void print_op(FILE *out,
+                     const struct model_workload *workload,
+                     const struct model_op *op)
+{
+    char text[64];
+
+    (void)fprintf(out,
+                  "%-10s %-32s %-14s ",
+                  workload->streams[op->stream].name,
+                  op->id,
+                  model_op_names[op->kind]);
+    if (op->kind == MODEL_OP_GEMM) {
+        (void)fprintf(out, "%.0f x %.0f x %.0f", op->m, op->n, op->k);
+    } else {
+        (void)fputs(
+            model_units_print(op->bytes, MODEL_BYTES, text, sizeof(text)),
+            out);
+    }
+    for (int i = 0; i < op->after_count; i++) {
+        (void)fprintf(out,
+                      "%s%s",
+                      i == 0 ? "  after " : ", ",
+                      workload->ops[op->after[i]].id);
+    }
+    (void)fputc('\n', out);
+}
+
+static enum model_status workload_json(FILE *out,
+                                       const struct model_workload *workload)
+{
+    struct sim_json *root = sim_json_object();
+    struct sim_json *ops;
+    enum model_status status;
+
+    sim_json_text(root, "version", LAGOM_VERSION);
+    sim_json_text(root, "workload", workload->name);
+    ops = sim_json_put_array(root, "ops");
+    for (int i = 0; i < workload->op_count; i++) {
+        const struct model_op *op = &workload->ops[i];
+        struct sim_json *json = sim_json_append(ops);
+
+        sim_json_text(json, "id", op->id);
+        sim_json_text(json, "kind", model_op_names[op->kind]);
+        sim_json_text(json, "stream", workload->streams[op->stream].name);
+        sim_json_text(json, "window", op->window);
+        if (op->kind == MODEL_OP_GEMM) {
+            sim_json_number(json, "m", op->m);
+            sim_json_number(json, "n", op->n);
+            sim_json_number(json, "k", op->k);
+        } else {
+            sim_json_number(json, "size_bytes", op->bytes);
+        }
+    }
+    status = sim_json_print(root, out);
+    sim_json_free(root);
+    return status;
+}
+
+/*
+ * A workload in the model form is lowered for some number of ranks: that of
+ * the topology given as second operand, or of one node of 8.
+ */
+static enum model_status
+show_workload(struct sim_cli *cli, const char *name, const char *topology)
+{
+    struct sim_input input;
+    enum model_status status = sim_load(
+        cli, topology != NULL ? topology : "lagom-a-1node", name, &input);
+
+    if (status != MODEL_OK) {
+        return status;
+    }
+    if (cli->options.format == SIM_JSON) {
+        return workload_json(cli->out, &input.workload);
+    }
+    (void)fprintf(cli->out,
+                  "# %s: %d operations on %d streams, %d GPUs\n",
+                  input.workload.name,
+                  input.workload.op_count,
+                  input.workload.stream_count,
+                  model_topology_rank_count(&input.topology));
+    for (int i = 0; i < input.workload.op_count; i++) {
+        print_op(cli->out, &input.workload, &input.workload.ops[i]);
+    }
+    return MODEL_OK;
+}
+
+/* Does the name mean a topology? Notation, or a file with a gpu or a base. */
+static bool is_topology(struct sim_cli *cli, const char *name)
+{
+    struct model_errors ignored = {.arena = cli->arena};
+    struct model_place nowhere = {NULL, 0, 0};
+    const char *path;
+    struct model_node *root;
+
+    if (model_notation_is(name)) {
+        return true;
+    }
+    path = model_file_find(
+        cli->arena, "topologies", name, nowhere, NULL, &ignored);
+    root = path != NULL && strcmp(path, "-") != 0
+               ? model_yaml_read_file(cli->arena, path, &ignored)
+               : NULL;
+    return root != NULL && root->kind == MODEL_MAPPING &&
+           (model_node_find(root, "gpu") != NULL ||
+            model_node_find(root, "base") != NULL ||
+            model_node_find(root, "node") != NULL);
+}
+
+enum model_status sim_command_show(struct sim_cli *cli)
+{
+    const struct sim_cli_list *operands = &cli->options.operands;
+
+    if (operands->count == 0) {
+        return model_errors_add(cli->errors,
+                                MODEL_USAGE,
+                                (struct model_place){"lagom", 0, 0},
+                                NULL,
+                                "write lagom show lagom-a, or lagom show "
+                                "phi-2-fsdp",
+                                "nothing to show");
+    }
+    if (is_topology(cli, operands->items[0])) {
+        return show_topology(cli, operands->items[0]);
+    }
+    return show_workload(cli,
+                         operands->items[0],
+                         operands->count > 1 ? operands->items[1] : NULL);
+}
+
+/* -- help ------------------------------------------------------------------------- */
+
+enum model_status sim_command_help(struct sim_cli *cli)
+{
+    static const struct {
+        const char *name;
+        const struct model_field *fields;
+    } files[] = {{"topology", model_topology_fields},
+                 {"gpu", model_gpu_fields},
+                 {"workload", model_workload_fields}};
+    const struct sim_cli_list *operands = &cli->options.operands;
+    const char *what = operands->count > 0 ? operands->items[0] : NULL;
+    const char *key = operands->count > 1 ? operands->items[1] : NULL;
+
+    if (what == NULL) {
+        sim_cli_overview(cli->out);
+        (void)fputs("\nlagom help topology|gpu|workload [KEY] lists the keys "
+                    "of a file.\n",
+                    cli->out);
+        return MODEL_OK;
+    }
+    if (sim_cli_find(what) != NULL) {
+        sim_cli_help(sim_cli_find(what), cli->out);
+        return MODEL_OK;
+    }
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+        if (strcmp(files[i].name, what) == 0 &&
+            model_schema_help(files[i].fields, key, cli->out)) {
+            return MODEL_OK;
+        }
+    }
+    return model_errors_add(cli->errors,
+                            MODEL_USAGE,
+                            (struct model_place){"lagom", 0, 0},
+                            NULL,
+                            "write lagom help topology, gpu, workload, or "
+                            "the name of a command",
+                            "no help on %s%s%s",
+                            what,
+                            key != NULL ? " " : "",
+                            key != NULL ? key : "");
+}

@@ -1,0 +1,97 @@
+/*
+ * load.c - from options to inputs.
+ */
+#include "sim/load.h"
+
+#include <string.h>
+
+/* Top-level keys of a workload file; all other paths are the topology's. */
+static bool is_for_workload(const char *path)
+{
+    static const char *const keys[] = {
+        "model.", "parallel.", "batch.", "ops", "streams.", "groups."};
+
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+        if (strncmp(path, keys[i], strlen(keys[i])) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void sim_load_split(const struct sim_cli *cli,
+                    struct sim_cli_list *for_topology,
+                    struct sim_cli_list *for_workload)
+{
+    const struct sim_cli_list *sets = &cli->options.sets;
+
+    for_topology->count = 0;
+    for_workload->count = 0;
+    for (int i = 0; i < sets->count; i++) {
+        struct sim_cli_list *list =
+            is_for_workload(sets->items[i]) ? for_workload : for_topology;
+
+        list->items[list->count++] = sets->items[i];
+    }
+}
+
+static enum model_status
+missing(struct sim_cli *cli, const char *hint, const char *message)
+{
+    struct model_place place = {"lagom", 0, 0};
+
+    return model_errors_add(
+        cli->errors, MODEL_USAGE, place, NULL, hint, "%s", message);
+}
+
+enum model_status sim_load_check(struct sim_cli *cli, bool one)
+{
+    const struct sim_options *options = &cli->options;
+    enum model_status status = MODEL_OK;
+
+    if (options->topologies.count == 0) {
+        status = missing(cli,
+                         "write -t lagom-a-1node, a file, or "
+                         "-t \"1x8 gpu:h100 nvswitch\"",
+                         "no topology given");
+    }
+    if (options->workloads.count == 0) {
+        status = missing(
+            cli, "write -w phi-2-fsdp, or a file", "no workload given");
+    }
+    if (one &&
+        (options->topologies.count > 1 || options->workloads.count > 1)) {
+        status = missing(cli,
+                         "lagom compare takes several",
+                         "this command takes one topology and one workload");
+    }
+    return status;
+}
+
+enum model_status sim_load(struct sim_cli *cli,
+                           const char *topology,
+                           const char *workload,
+                           struct sim_input *input)
+{
+    struct sim_cli_list for_topology;
+    struct sim_cli_list for_workload;
+    enum model_status status;
+
+    sim_load_split(cli, &for_topology, &for_workload);
+    status = model_topology_read(cli->arena,
+                                 topology,
+                                 for_topology.items,
+                                 for_topology.count,
+                                 &input->topology,
+                                 cli->errors);
+    if (status != MODEL_OK) {
+        return status;
+    }
+    return model_workload_read(cli->arena,
+                               workload,
+                               for_workload.items,
+                               for_workload.count,
+                               &input->topology,
+                               &input->workload,
+                               cli->errors);
+}

@@ -1,0 +1,32 @@
+/*
+ * load.h - the inputs of a command, read and checked.
+ */
+#ifndef SIM_LOAD_H
+#define SIM_LOAD_H
+
+#include "sim/cli.h"
+#include "sim/sim.h"
+
+struct sim_input {
+    struct model_topology topology;
+    struct model_workload workload;
+};
+
+/* The topology and workload of a row of a command, with --set applied. */
+enum model_status sim_load(struct sim_cli *cli,
+                           const char *topology,
+                           const char *workload,
+                           struct sim_input *input);
+
+/*
+ * Checks that the command was given at least one, and with `one` exactly one,
+ * topology and workload.
+ */
+enum model_status sim_load_check(struct sim_cli *cli, bool one);
+
+/* The --set values that are for the topology, or for the workload. */
+void sim_load_split(const struct sim_cli *cli,
+                    struct sim_cli_list *for_topology,
+                    struct sim_cli_list *for_workload);
+
+#endif

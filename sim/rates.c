@@ -1,0 +1,329 @@
+/*
+ * rates.c - how fast everything runs between two events.
+ *
+ * Running kernels and moving collectives are the activities of one max-min
+ * problem over the HBM of each rank and the links of the fabric. A kernel of s
+ * SMs is s equal flows of HBM bytes, a collective is one flow per channel, so
+ * fairness is between SMs: each asks memory for one request after another.
+ *
+ * A load of a kernel takes max(arithmetic, bytes / its share of HBM): the cap
+ * of its rate is the arithmetic (and what one SM can move), the share gives
+ * the rest. Rates are constant between two solves; progress is brought up to
+ * date only where it is needed.
+ */
+#include "sim/state.h"
+
+#include "model/ring.h"
+
+#include <math.h>
+
+enum { LEAST_LOAD_PS = 1 };
+
+static int hbm_resource(int rank)
+{
+    return rank;
+}
+
+static int link_resource(const struct sim *sim, int link)
+{
+    return sim->rank_count + link;
+}
+
+static double hbm_bytes_per_us(const struct sim *sim)
+{
+    return sim->gpu->hbm_bytes_per_us * sim->gpu->hbm_ratio;
+}
+
+/* -- progress -------------------------------------------------------------- */
+
+void sim_rates_sync_run(struct sim *sim, struct sim_run *run)
+{
+    double elapsed_us = sim_time_us(sim->now_ps - run->progress_ps);
+    double loads = run->rate * elapsed_us;
+
+    run->progress_ps = sim->now_ps;
+    if (!(elapsed_us > 0.0) || !(run->rate > 0.0)) {
+        return;
+    }
+    run->progress += loads;
+    run->lost.l2 += loads * (run->l2_us - run->alone_us);
+    run->lost.hbm += elapsed_us - loads * run->l2_us;
+}
+
+void sim_rates_sync_joint(struct sim *sim, struct sim_joint *joint)
+{
+    double elapsed_us = sim_time_us(sim->now_ps - joint->moved_ps);
+    double bytes = joint->rate * elapsed_us;
+    double lost_us = elapsed_us - bytes / joint->alone_rate;
+
+    joint->moved_ps = sim->now_ps;
+    if (!joint->moving || !(elapsed_us > 0.0)) {
+        return;
+    }
+    joint->moved_bytes += bytes;
+    for (int i = 0; i < joint->members.count; i++) {
+        struct sim_lost *lost =
+            &sim_run_of(sim, model_group_rank(&joint->members, i), joint->op)
+                 ->lost;
+
+        if (joint->bound_by >= 0 && joint->bound_by < sim->rank_count) {
+            lost->hbm += lost_us;
+        } else {
+            lost->link += lost_us;
+        }
+    }
+}
+
+void sim_rates_schedule_run(struct sim *sim, int run)
+{
+    struct sim_run *self = &sim->runs[run];
+    double finish = HUGE_VAL;
+
+    self->generation++;
+    if (self->cohorts < 0 || !(self->rate > 0.0)) {
+        return;
+    }
+    for (int i = self->cohorts; i >= 0; i = sim->cohorts[i].next) {
+        finish = fmin(finish, sim->cohorts[i].finish);
+    }
+    sim_queue_push(
+        &sim->queue,
+        (struct sim_event){
+            .time_ps = self->progress_ps +
+                       sim_time_ps(fmax(finish - self->progress, 0.0) /
+                                   self->rate),
+            .phase = SIM_FINISH,
+            .kind = SIM_EVENT_LOADS_DONE,
+            .target = run,
+            .generation = self->generation});
+}
+
+static void schedule_joint(struct sim *sim, struct sim_joint *joint)
+{
+    double left = joint->cost->channel_bytes - joint->moved_bytes;
+
+    joint->generation++;
+    sim_queue_push(
+        &sim->queue,
+        (struct sim_event){.time_ps = joint->moved_ps +
+                                      sim_time_ps(fmax(left, 0.0) /
+                                                  joint->rate),
+                           .phase = SIM_FINISH,
+                           .kind = SIM_EVENT_MOVED,
+                           .target = (int)(joint - sim->joints),
+                           .generation = joint->generation});
+}
+
+/* -- the sharing problem --------------------------------------------------- */
+
+/* Share of its L2 reuse that a kernel keeps on a rank. */
+static double l2_share(const struct sim *sim, const struct sim_run *run)
+{
+    return model_l2_share(sim->gpu->l2_bytes,
+                          sim->kernels[run->op].working_set_bytes,
+                          sim->ranks[run->rank].footprint_bytes);
+}
+
+static double load_us(const struct sim *sim,
+                      const struct sim_run *run,
+                      double bytes,
+                      double sms)
+{
+    double arithmetic_us = sim->kernels[run->op].load_us * run->load_scale;
+    double memory_us = fmax(bytes / sim->gpu->sm_bytes_per_us,
+                            bytes * sms / hbm_bytes_per_us(sim));
+
+    return fmax(fmax(arithmetic_us, memory_us), sim_time_us(LEAST_LOAD_PS));
+}
+
+static void add_run(struct sim *sim, struct sim_run *run)
+{
+    const struct model_kernel *kernel = &sim->kernels[run->op];
+    double alone_bytes = kernel->load_bytes * run->load_scale;
+    double bytes = model_kernel_load_bytes(kernel, l2_share(sim, run)) *
+                   run->load_scale;
+    double all_sms = fmin((double)sim->gpu->sm_count, (double)kernel->loads);
+    double cap = 1.0 / load_us(sim, run, bytes, 0.0);
+
+    run->alone_us = load_us(sim, run, alone_bytes, all_sms);
+    run->l2_us = load_us(sim, run, bytes, (double)run->sms);
+    if (bytes > 0.0) {
+        (void)sim_share_add(&sim->share, cap, 1.0 / bytes);
+        sim_share_use(&sim->share,
+                      hbm_resource(run->rank),
+                      bytes * (double)run->sms);
+    } else {
+        (void)sim_share_add(&sim->share, cap, 1.0);
+    }
+}
+
+static void add_joint(struct sim *sim, const struct sim_joint *joint)
+{
+    const struct model_collective *cost = joint->cost;
+    double hbm = (double)cost->channels * cost->hbm_ratio;
+
+    (void)sim_share_add(&sim->share, cost->channel_bytes_per_us, 1.0);
+    for (int i = 0; i < joint->members.count; i++) {
+        sim_share_use(&sim->share,
+                      hbm_resource(model_group_rank(&joint->members, i)),
+                      hbm);
+    }
+    for (int i = 0; i < cost->use_count; i++) {
+        sim_share_use(&sim->share,
+                      link_resource(sim, cost->uses[i].link),
+                      cost->uses[i].flows);
+    }
+}
+
+/*
+ * Rate of a link with bytes in flight on it: P2P over PCIe loses above the
+ * onset (topology.h).
+ */
+static double congested_bytes_per_us(const struct sim *sim,
+                                     int link,
+                                     double in_flight_bytes)
+{
+    const struct model_pcie *pcie = &sim->request.topology->pcie;
+    double rate = model_fabric_link_bytes_per_us(&sim->fabric, link);
+
+    if (model_fabric_link_kind(&sim->fabric, link) != MODEL_LINK_PORT_P2P ||
+        in_flight_bytes <= pcie->onset_bytes) {
+        return rate;
+    }
+    return rate *
+           pow(in_flight_bytes / pcie->onset_bytes, -pcie->congestion_exponent);
+}
+
+/* Capacities of the links that are in use, by what is in flight. */
+static void set_capacities(struct sim *sim)
+{
+    for (int j = sim->moving; j >= 0; j = sim->joints[j].next_moving) {
+        const struct model_collective *cost = sim->joints[j].cost;
+
+        for (int i = 0; i < cost->use_count; i++) {
+            sim->share.capacity[link_resource(sim, cost->uses[i].link)] = 0.0;
+        }
+    }
+    for (int j = sim->moving; j >= 0; j = sim->joints[j].next_moving) {
+        const struct model_collective *cost = sim->joints[j].cost;
+
+        for (int i = 0; i < cost->use_count; i++) {
+            sim->share.capacity[link_resource(sim, cost->uses[i].link)] +=
+                cost->uses[i].flows * cost->in_flight_bytes;
+        }
+    }
+    for (int i = 0; i < sim->share.touched_count; i++) {
+        int resource = sim->share.touched[i];
+
+        if (resource >= sim->rank_count) {
+            sim->share.capacity[resource] =
+                congested_bytes_per_us(sim,
+                                       resource - sim->rank_count,
+                                       sim->share.capacity[resource]);
+        }
+    }
+}
+
+double sim_rates_alone(const struct sim *sim, const struct sim_joint *joint)
+{
+    const struct model_collective *cost = joint->cost;
+    double rate = fmin(cost->channel_bytes_per_us,
+                       hbm_bytes_per_us(sim) /
+                           ((double)cost->channels * cost->hbm_ratio));
+
+    for (int i = 0; i < cost->use_count; i++) {
+        double flows = cost->uses[i].flows;
+
+        rate = fmin(rate,
+                    congested_bytes_per_us(sim,
+                                           cost->uses[i].link,
+                                           flows * cost->in_flight_bytes) /
+                        flows);
+    }
+    return rate;
+}
+
+/* What was used since the last solve. */
+static void account(struct sim *sim)
+{
+    double elapsed_us = sim_time_us(sim->now_ps - sim->solved_ps);
+
+    for (int i = 0; i < sim->share.touched_count; i++) {
+        int resource = sim->share.touched[i];
+
+        sim->busy[resource] += elapsed_us * sim->share.used[resource] /
+                               sim->share.capacity[resource];
+    }
+    sim->solved_ps = sim->now_ps;
+}
+
+/* Chunks of moving collectives in each rank's L2. */
+static void set_footprints(struct sim *sim)
+{
+    for (int rank = 0; rank < sim->rank_count; rank++) {
+        sim->ranks[rank].footprint_bytes = 0.0;
+    }
+    for (int j = sim->moving; j >= 0; j = sim->joints[j].next_moving) {
+        const struct model_group *members = &sim->joints[j].members;
+
+        for (int i = 0; i < members->count; i++) {
+            sim->ranks[model_group_rank(members, i)].footprint_bytes +=
+                sim->joints[j].cost->footprint_bytes;
+        }
+    }
+}
+
+/* A kernel's new rate; its next end moves with it. */
+static void set_run_rate(struct sim *sim, int run, double rate)
+{
+    struct sim_run *self = &sim->runs[run];
+
+    self->rate = rate;
+    sim_rates_schedule_run(sim, run);
+}
+
+static void set_joint_rate(struct sim *sim,
+                           struct sim_joint *joint,
+                           double rate,
+                           int bound_by)
+{
+    joint->rate = rate;
+    joint->bound_by = bound_by;
+    schedule_joint(sim, joint);
+}
+
+void sim_rates_update(struct sim *sim)
+{
+    int activity = 0;
+
+    account(sim);
+    sim_share_clear(&sim->share);
+    set_footprints(sim);
+    for (int rank = 0; rank < sim->rank_count; rank++) {
+        for (int run = sim->ranks[rank].active; run >= 0;
+             run = sim->runs[run].next_active) {
+            sim_rates_sync_run(sim, &sim->runs[run]);
+            add_run(sim, &sim->runs[run]);
+        }
+    }
+    for (int j = sim->moving; j >= 0; j = sim->joints[j].next_moving) {
+        sim_rates_sync_joint(sim, &sim->joints[j]);
+        add_joint(sim, &sim->joints[j]);
+    }
+    set_capacities(sim);
+    sim_share_solve(&sim->share);
+    for (int rank = 0; rank < sim->rank_count; rank++) {
+        for (int run = sim->ranks[rank].active; run >= 0;
+             run = sim->runs[run].next_active) {
+            set_run_rate(sim, run, sim->share.rate[activity++]);
+        }
+    }
+    for (int j = sim->moving; j >= 0; j = sim->joints[j].next_moving) {
+        set_joint_rate(sim,
+                       &sim->joints[j],
+                       sim->share.rate[activity],
+                       sim->share.bound_by[activity]);
+        activity++;
+    }
+    sim->dirty = false;
+}

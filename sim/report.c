@@ -1,0 +1,411 @@
+/*
+ * report.c - what `lagom run` prints.
+ *
+ * Text groups equal ops; JSON and CSV have one entry per op. Field names carry
+ * their units.
+ */
+#include "sim/report.h"
+
+#include "build/version.h"
+#include "model/units.h"
+#include "sim/alone.h"
+#include "sim/json.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+char *sim_report_guesses(const struct model_topology *topology,
+                         char *buffer,
+                         size_t buffer_bytes)
+{
+    const struct model_provenance *provenance = &topology->provenance;
+    int total = 0;
+
+    for (int i = 0; i < MODEL_ORIGINS; i++) {
+        total += provenance->count[i];
+    }
+    (void)snprintf(buffer,
+                   buffer_bytes,
+                   "%d of %d hardware numbers are guesses, %d overridden",
+                   provenance->count[MODEL_FROM_GUESS],
+                   total,
+                   provenance->count[MODEL_FROM_OVERRIDE]);
+    return buffer;
+}
+
+/* M / t and bus bandwidth of a collective, bytes/us. */
+static double algorithm_rate(const struct model_op *op, double duration_us)
+{
+    return duration_us > 0.0 ? op->bytes / duration_us : 0.0;
+}
+
+static double bus_factor(const struct sim_request *request,
+                         const struct model_op *op)
+{
+    double n = request->workload->groups[op->group].count;
+
+    return (op->kind == MODEL_OP_ALL_REDUCE ? 2.0 : 1.0) * (n - 1.0) / n;
+}
+
+/* -- JSON ---------------------------------------------------------------------- */
+
+static void put_config(struct sim_json *json, const struct model_config *config)
+{
+    sim_json_text(json, "algorithm", model_algorithm_names[config->algorithm]);
+    sim_json_text(json, "protocol", model_protocol_names[config->protocol]);
+    sim_json_text(json, "transport", model_transport_names[config->transport]);
+    sim_json_count(json, "channels", config->channels);
+    sim_json_count(json, "threads", config->threads);
+    sim_json_number(json, "chunk_bytes", config->chunk_bytes);
+}
+
+static void put_op(struct sim_json *list,
+                   const struct sim_report *report,
+                   struct sim_alone *alone,
+                   struct sim_op_result result)
+{
+    const struct model_op *op = &report->request->workload->ops[result.op];
+    double duration_us = result.end_us - result.start_us;
+    struct sim_json *json = sim_json_append(list);
+    struct sim_json *lost;
+    double alone_us;
+
+    sim_alone_explain(alone, &result, &alone_us);
+    sim_json_text(json, "id", op->id);
+    sim_json_text(json, "kind", model_op_names[op->kind]);
+    sim_json_text(
+        json, "stream", report->request->workload->streams[op->stream].name);
+    sim_json_count(json, "rank", result.rank);
+    sim_json_number(json, "start_us", result.start_us);
+    sim_json_number(json, "end_us", result.end_us);
+    sim_json_number(json, "alone_us", alone_us);
+    sim_json_number(json, "slowdown", duration_us / alone_us);
+    lost = sim_json_put_object(json, "lost_us");
+    sim_json_number(lost, "sm", result.lost.sm);
+    sim_json_number(lost, "l2", result.lost.l2);
+    sim_json_number(lost, "hbm", result.lost.hbm);
+    sim_json_number(lost, "link", result.lost.link);
+    sim_json_number(lost, "peer", result.lost.peer);
+    sim_json_number(lost, "launch", result.lost.launch);
+    if (model_op_is_collective(op)) {
+        double rate = algorithm_rate(op, duration_us) / 1000.0;
+
+        put_config(json, &result.config);
+        sim_json_number(json, "algbw_GBps", rate);
+        sim_json_number(
+            json, "busbw_GBps", rate * bus_factor(report->request, op));
+    }
+}
+
+static void put_overrides(const struct sim_cli *cli, struct sim_json *root)
+{
+    struct sim_json *list;
+
+    if (cli->options.sets.count == 0) {
+        return;
+    }
+    list = sim_json_put_array(root, "overrides");
+    for (int i = 0; i < cli->options.sets.count; i++) {
+        sim_json_text(
+            sim_json_append(list), "set", cli->options.sets.items[i]);
+    }
+}
+
+static enum model_status print_json(struct sim_cli *cli,
+                                    const struct sim_report *report)
+{
+    const struct sim_result *result = report->result;
+    struct sim_json *root = sim_json_object();
+    struct sim_alone *alone = sim_alone_new(cli->arena, report->request);
+    struct sim_json *list;
+    enum model_status status;
+
+    sim_json_text(root, "version", LAGOM_VERSION);
+    sim_json_hex(root, "fingerprint", result->fingerprint);
+    sim_json_count(root, "seed", (int64_t)cli->options.seed);
+    sim_json_text(root, "topology", report->request->topology->name);
+    sim_json_text(root, "workload", report->request->workload->name);
+    sim_json_text(root, "strategy", report->strategy);
+    put_overrides(cli, root);
+    sim_json_count(
+        root,
+        "guesses",
+        report->request->topology->provenance.count[MODEL_FROM_GUESS]);
+    sim_json_number(root, "iteration_us", result->iteration_us);
+    sim_json_number(root, "compute_us", result->compute_us);
+    sim_json_number(root, "comm_us", result->comm_us);
+    sim_json_number(root, "exposed_comm_us", result->exposed_comm_us);
+    sim_json_count(root, "events", (int64_t)result->events);
+    sim_json_number(root, "wall_us", report->wall_us);
+    list = sim_json_put_array(root, "ops");
+    for (int i = 0; i < result->op_count; i++) {
+        put_op(list, report, alone, result->ops[i]);
+    }
+    list = sim_json_put_array(root, "resources");
+    for (int i = 0; i < result->resource_count; i++) {
+        struct sim_json *json = sim_json_append(list);
+        char name[96];
+
+        sim_json_text(json,
+                      "name",
+                      sim_resource_name(report->sim,
+                                        result->resources[i].resource,
+                                        name,
+                                        sizeof(name)));
+        sim_json_number(json, "busy_ratio", result->resources[i].busy_ratio);
+    }
+    status = sim_json_print(root, cli->out);
+    sim_json_free(root);
+    return status;
+}
+
+/* -- CSV ----------------------------------------------------------------------- */
+
+static void print_csv(struct sim_cli *cli, const struct sim_report *report)
+{
+    struct sim_alone *alone = sim_alone_new(cli->arena, report->request);
+
+    (void)fputs("id,kind,stream,rank,start_us,end_us,alone_us,slowdown,"
+                "lost_sm_us,lost_l2_us,lost_hbm_us,lost_link_us,lost_peer_us,"
+                "lost_launch_us,channels,threads,chunk_bytes,transport\n",
+                cli->out);
+    for (int i = 0; i < report->result->op_count; i++) {
+        struct sim_op_result op = report->result->ops[i];
+        const struct model_op *row = &report->request->workload->ops[op.op];
+        double alone_us;
+
+        sim_alone_explain(alone, &op, &alone_us);
+        (void)fprintf(
+            cli->out,
+            "%s,%s,%s,%d,%.6f,%.6f,%.6f,%.6f,%.6f,%.6f,%.6f,%.6f,%.6f,%.6f",
+            row->id,
+            model_op_names[row->kind],
+            report->request->workload->streams[row->stream].name,
+            op.rank,
+            op.start_us,
+            op.end_us,
+            alone_us,
+            (op.end_us - op.start_us) / alone_us,
+            op.lost.sm,
+            op.lost.l2,
+            op.lost.hbm,
+            op.lost.link,
+            op.lost.peer,
+            op.lost.launch);
+        if (model_op_is_collective(row)) {
+            (void)fprintf(cli->out,
+                          ",%d,%d,%.0f,%s\n",
+                          op.config.channels,
+                          op.config.threads,
+                          op.config.chunk_bytes,
+                          model_transport_names[op.config.transport]);
+        } else {
+            (void)fputs(",,,,\n", cli->out);
+        }
+    }
+}
+
+/* -- text ---------------------------------------------------------------------- */
+
+/* Ops that the text shows as one line. */
+struct group {
+    const char *window;
+    int kind;
+    double bytes;             /* collectives of one size; kernels: 0 */
+    struct model_config config;
+    int count;
+    double time_us;
+    double alone_us;
+    struct sim_lost lost;
+};
+
+enum { GROUPS_MAX = 64 };
+
+static bool same_text(const char *a, const char *b)
+{
+    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+static struct group *find_group(struct group *groups,
+                                int *count,
+                                const struct model_op *op,
+                                const struct model_config *config)
+{
+    bool collective = model_op_is_collective(op);
+    int i;
+
+    for (i = 0; i < *count && i < GROUPS_MAX - 1; i++) {
+        struct group *group = &groups[i];
+
+        if (group->kind == op->kind && same_text(group->window, op->window) &&
+            (!collective || (!(group->bytes < op->bytes) &&
+                             !(group->bytes > op->bytes) &&
+                             model_config_equal(&group->config, config)))) {
+            return group;
+        }
+    }
+    if (i == *count) {
+        groups[i] = (struct group){.window = op->window,
+                                   .kind = op->kind,
+                                   .bytes = op->bytes,
+                                   .config = *config};
+        ++*count;
+    }
+    return &groups[i];
+}
+
+static int gather(struct sim_cli *cli,
+                  const struct sim_report *report,
+                  struct group *groups)
+{
+    struct sim_alone *alone = sim_alone_new(cli->arena, report->request);
+    int count = 0;
+
+    for (int i = 0; i < report->result->op_count; i++) {
+        struct sim_op_result result = report->result->ops[i];
+        const struct model_op *op =
+            &report->request->workload->ops[result.op];
+        struct group *group = find_group(groups, &count, op, &result.config);
+        double alone_us;
+
+        sim_alone_explain(alone, &result, &alone_us);
+        group->count++;
+        group->time_us += result.end_us - result.start_us;
+        group->alone_us += alone_us;
+        group->lost.sm += result.lost.sm;
+        group->lost.l2 += result.lost.l2;
+        group->lost.hbm += result.lost.hbm;
+        group->lost.link += result.lost.link;
+        group->lost.peer += result.lost.peer;
+        group->lost.launch += result.lost.launch;
+    }
+    return count;
+}
+
+static void print_group(FILE *out,
+                        const struct sim_report *report,
+                        const struct group *group)
+{
+    const struct sim_lost *lost = &group->lost;
+    struct model_op op = {.kind = group->kind, .bytes = group->bytes};
+    bool collective = model_op_is_collective(&op);
+    char setting[96] = "";
+    char size[32] = "";
+
+    (void)report;
+    if (collective) {
+        model_units_print(group->bytes, MODEL_BYTES, size, sizeof(size));
+        model_config_print(&group->config, setting, sizeof(setting));
+    }
+    (void)fprintf(out,
+                  "%-10s %-14s %5d %10.3f %10.3f %6.3f %8.2f %8.2f %8.2f "
+                  "%8.2f %8.2f %8.2f  %s%s%s\n",
+                  group->window != NULL ? group->window : "-",
+                  model_op_names[group->kind],
+                  group->count,
+                  group->time_us / 1000.0,
+                  group->alone_us / 1000.0,
+                  group->time_us / group->alone_us,
+                  lost->sm / 1000.0,
+                  lost->l2 / 1000.0,
+                  lost->hbm / 1000.0,
+                  lost->link / 1000.0,
+                  lost->peer / 1000.0,
+                  lost->launch / 1000.0,
+                  size,
+                  collective ? "  " : "",
+                  setting);
+}
+
+static void print_busiest(FILE *out, const struct sim_report *report)
+{
+    const struct sim_result *result = report->result;
+    double last = 2.0;
+
+    (void)fputs("\nbusiest  ", out);
+    for (int shown = 0; shown < 4; shown++) {
+        int best = -1;
+        char name[96];
+
+        for (int i = 0; i < result->resource_count; i++) {
+            double busy = result->resources[i].busy_ratio;
+
+            if (busy < last &&
+                (best < 0 || busy > result->resources[best].busy_ratio)) {
+                best = i;
+            }
+        }
+        if (best < 0) {
+            break;
+        }
+        last = result->resources[best].busy_ratio;
+        (void)fprintf(out,
+                      "%s%s %.0f %%",
+                      shown > 0 ? ", " : "",
+                      sim_resource_name(report->sim,
+                                        result->resources[best].resource,
+                                        name,
+                                        sizeof(name)),
+                      100.0 * last);
+    }
+    (void)fputc('\n', out);
+}
+
+static void print_text(struct sim_cli *cli, const struct sim_report *report)
+{
+    const struct sim_result *result = report->result;
+    struct group *groups =
+        model_arena_array(cli->arena, GROUPS_MAX, sizeof(*groups));
+    int count = gather(cli, report, groups);
+    FILE *out = cli->out;
+    char text[128];
+
+    (void)fprintf(out,
+                  "topology  %s\nworkload  %s\nstrategy  %s\n\n"
+                  "iteration %10.3f ms\ncompute   %10.3f ms\n"
+                  "comm      %10.3f ms\nexposed   %10.3f ms of comm\n\n",
+                  report->request->topology->name,
+                  report->request->workload->name,
+                  report->strategy,
+                  result->iteration_us / 1000.0,
+                  result->compute_us / 1000.0,
+                  result->comm_us / 1000.0,
+                  result->exposed_comm_us / 1000.0);
+    (void)fputs("                                                         "
+                "   ms lost to\n"
+                "window     kind           count    time ms   alone ms   "
+                "slow       sm       l2      hbm     link     peer   launch\n",
+                out);
+    for (int i = 0; i < count; i++) {
+        print_group(out, report, &groups[i]);
+    }
+    print_busiest(out, report);
+    (void)fprintf(out,
+                  "%s\nlagom %s, seed %" PRIu64 ", %" PRIu64
+                  " events, fingerprint %016" PRIx64 "\n",
+                  sim_report_guesses(
+                      report->request->topology, text, sizeof(text)),
+                  LAGOM_VERSION,
+                  cli->options.seed,
+                  result->events,
+                  result->fingerprint);
+    for (int i = 0; i < cli->options.sets.count; i++) {
+        (void)fprintf(out, "set %s\n", cli->options.sets.items[i]);
+    }
+}
+
+enum model_status sim_report_print(struct sim_cli *cli,
+                                   const struct sim_report *report)
+{
+    switch ((enum sim_format)cli->options.format) {
+    case SIM_JSON:
+        return print_json(cli, report);
+    case SIM_CSV:
+        print_csv(cli, report);
+        break;
+    case SIM_TEXT:
+        print_text(cli, report);
+        break;
+    }
+    return MODEL_OK;
+}

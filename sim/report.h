@@ -1,0 +1,27 @@
+/*
+ * report.h - a simulated iteration as text, JSON or CSV.
+ */
+#ifndef SIM_REPORT_H
+#define SIM_REPORT_H
+
+#include "sim/cli.h"
+#include "sim/sim.h"
+
+struct sim_report {
+    const struct sim *sim;
+    const struct sim_request *request;
+    const struct sim_result *result;
+    const char *strategy;
+    double wall_us; /* the program's own time */
+};
+
+/* Print to cli->out in the format asked for. */
+enum model_status sim_report_print(struct sim_cli *cli,
+                                   const struct sim_report *report);
+
+/* "12 of 40 hardware numbers are guesses" for a topology; returns buffer. */
+char *sim_report_guesses(const struct model_topology *topology,
+                         char *buffer,
+                         size_t buffer_bytes);
+
+#endif

@@ -1,0 +1,144 @@
+/*
+ * result.c - what a finished simulation tells, and why an unfinished one is
+ * stuck.
+ */
+#include "sim/state.h"
+
+#include <stdio.h>
+
+static struct sim_op_result result_of(const struct sim *sim,
+                                      const struct sim_run *run)
+{
+    struct sim_op_result result = {.op = run->op,
+                                   .rank = run->rank,
+                                   .start_us = sim_time_us(run->ready_ps),
+                                   .end_us = sim_time_us(run->end_ps),
+                                   .lost = run->lost,
+                                   .config = sim->configs[run->op]};
+
+    if (model_op_is_collective(sim_op(sim, run))) {
+        const struct sim_joint *joint = &sim->joints[sim_joint_of(sim, run)];
+        double moving_us;
+
+        /* Resident until the last rank is: waiting for peers. */
+        moving_us = sim_time_us(joint->started_ps - run->resident_ps);
+        result.lost.peer = moving_us > 0.0 ? moving_us : 0.0;
+    }
+    return result;
+}
+
+static void collect_resources(const struct sim *sim, struct sim_result *result)
+{
+    int count = sim->share.resource_count;
+    struct sim_resource_result *resources = model_arena_array(
+        sim->arena, (size_t)count + 1, sizeof(*resources));
+    double total_us = sim_time_us(sim->now_ps);
+
+    for (int i = 0; i < count; i++) {
+        if (sim->busy[i] > 0.0) {
+            resources[result->resource_count++] =
+                (struct sim_resource_result){i, sim->busy[i] / total_us};
+        }
+    }
+    result->resources = resources;
+}
+
+void sim_collect(const struct sim *sim, struct sim_result *result)
+{
+    int count = sim->rank_count * sim->op_count;
+    struct sim_op_result *ops =
+        model_arena_array(sim->arena, (size_t)count + 1, sizeof(*ops));
+
+    *result = (struct sim_result){
+        .iteration_us = sim_time_us(sim->now_ps),
+        .compute_us = sim_time_us(sim->compute_ps),
+        .comm_us = sim_time_us(sim->comm_ps),
+        .exposed_comm_us = sim_time_us(sim->exposed_ps),
+        .events = sim->events,
+        .fingerprint = sim->fingerprint,
+        .rank_count = sim->rank_count,
+        .op_count = count,
+        .ops = ops};
+    for (int i = 0; i < count; i++) {
+        ops[i] = result_of(sim, &sim->runs[i]);
+    }
+    collect_resources(sim, result);
+}
+
+char *sim_resource_name(const struct sim *sim,
+                        int resource,
+                        char *buffer,
+                        size_t buffer_bytes)
+{
+    if (resource < sim->rank_count) {
+        (void)snprintf(buffer, buffer_bytes, "rank%d.hbm", resource);
+        return buffer;
+    }
+    return model_fabric_link_name(
+        &sim->fabric, resource - sim->rank_count, buffer, buffer_bytes);
+}
+
+/* An op that has to be done before this one, or -1. */
+static int blocker(const struct sim *sim, const struct sim_run *run)
+{
+    const struct model_op *op = sim_op(sim, run);
+
+    for (int i = 0; i < op->after_count; i++) {
+        if (sim_run_of(sim, run->rank, op->after[i])->state != SIM_DONE) {
+            return op->after[i];
+        }
+    }
+    for (int i = run->op - 1; i >= 0; i--) {
+        if (sim->request.workload->ops[i].stream == op->stream &&
+            sim_run_of(sim, run->rank, i)->state != SIM_DONE) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+static void report(const struct sim *sim,
+                   const struct sim_run *run,
+                   struct model_errors *errors)
+{
+    const struct model_workload *workload = sim->request.workload;
+    struct model_place place = {workload->label, 0, 0};
+    const char *id = sim_op(sim, run)->id;
+    int other = blocker(sim, run);
+    char reason[256];
+
+    if (run->state == SIM_WAITING && other >= 0) {
+        (void)snprintf(
+            reason, sizeof(reason), "waits for %s", workload->ops[other].id);
+    } else if (run->state == SIM_PENDING) {
+        (void)snprintf(reason,
+                       sizeof(reason),
+                       "waits for SMs (%d free, %d held)",
+                       sim->ranks[run->rank].free_sms,
+                       run->sms);
+    } else if (run->state == SIM_RUNNING) {
+        (void)snprintf(
+            reason, sizeof(reason), "is running (holds %d SMs)", run->sms);
+    } else {
+        (void)snprintf(reason, sizeof(reason), "is on its way to the device");
+    }
+    (void)model_errors_add(errors,
+                           MODEL_STUCK,
+                           place,
+                           id,
+                           NULL,
+                           "stuck: rank %d %s",
+                           run->rank,
+                           reason);
+}
+
+void sim_report_stuck(const struct sim *sim, struct model_errors *errors)
+{
+    int count = sim->rank_count * sim->op_count;
+
+    for (int i = 0; i < count; i++) {
+        if (sim->runs[i].state != SIM_DONE) {
+            report(sim, &sim->runs[i], errors);
+        }
+    }
+}

@@ -1,0 +1,372 @@
+/*
+ * setup.c - from a request to arrays: kernels, configurations, joints,
+ * successors, shared resources.
+ *
+ * Faults of single ops are found here, with the place of the op in its file,
+ * so that the event loop has none to handle.
+ */
+#include "sim/state.h"
+
+#include "model/ring.h"
+
+#include <math.h>
+
+/* Equal collectives share one cost. */
+struct cost_key {
+    int kind;
+    int group;
+    int instance;
+    double bytes;
+    struct model_config config;
+    const struct model_collective *cost;
+};
+
+struct setup {
+    struct sim *sim;
+    struct model_errors *errors;
+    struct cost_key *keys;
+    int key_count;
+    int key_room;
+};
+
+static void fault(const struct setup *setup,
+                  const struct model_op *op,
+                  const char *hint,
+                  const char *message)
+{
+    struct model_place place = op->place;
+
+    if (place.file == NULL) {
+        place.file = setup->sim->request.workload->label;
+    }
+    (void)model_errors_add(setup->errors,
+                           MODEL_BAD_INPUT,
+                           place,
+                           op->id,
+                           hint,
+                           "%s",
+                           message);
+}
+
+static void set_kernel(struct setup *setup, int index)
+{
+    struct sim *sim = setup->sim;
+    const struct model_op *op = &sim->request.workload->ops[index];
+
+    if (op->kind != MODEL_OP_MEMORY &&
+        op->kernel_class != MODEL_CLASS_VECTOR &&
+        !(sim->gpu->peak_flops_per_us[op->type] > 0.0)) {
+        fault(setup,
+              op,
+              model_arena_format(setup->errors->arena,
+                                 "choose another type, or give gpu.peak.%s",
+                                 model_type_names[op->type]),
+              model_arena_format(setup->errors->arena,
+                                 "the %s has no peak rate for %s",
+                                 sim->gpu->name,
+                                 model_type_names[op->type]));
+        return;
+    }
+    sim->kernels[index] = model_op_kernel(op, sim->gpu);
+}
+
+static void set_config(struct setup *setup, int index)
+{
+    struct sim *sim = setup->sim;
+    const struct model_op *op = &sim->request.workload->ops[index];
+    const char *message;
+
+    sim->configs[index] = model_plan_config(
+        sim->request.plan, sim->request.workload, op, sim->request.fallback);
+    if (!model_config_is_complete(&sim->configs[index])) {
+        fault(setup,
+              op,
+              "give algorithm, protocol, transport, channels, threads and "
+              "chunk in the op, a plan, or nccl.observed of the topology",
+              "its configuration is not complete");
+        return;
+    }
+    message = model_collective_fault(sim->request.topology,
+                                     &sim->configs[index]);
+    if (message != NULL) {
+        fault(setup,
+              op,
+              model_arena_format(setup->errors->arena,
+                                 "at most %d channels and 1024 threads",
+                                 sim->gpu->sm_count),
+              message);
+    } else if (!sim->request.all_ranks &&
+               sim->request.workload->groups[op->group].ranks != NULL) {
+        fault(setup,
+              op,
+              "run with --ranks all",
+              "a group of chosen ranks cannot be folded into one rank");
+    }
+}
+
+static bool is_node_group(const struct sim *sim, const struct model_op *op)
+{
+    return op->group == 1 && sim->request.workload->groups[1].ranks == NULL;
+}
+
+/* Ranks numbered first .. first + count - 1. */
+static struct model_group
+range_group(struct sim *sim, const char *name, int first, int count)
+{
+    int *ranks = NULL;
+
+    if (first > 0) {
+        ranks = model_arena_array(sim->arena, (size_t)count, sizeof(*ranks));
+        for (int i = 0; i < count; i++) {
+            ranks[i] = first + i;
+        }
+    }
+    return (struct model_group){name, ranks, count};
+}
+
+/* The group of an instance of a collective. */
+static struct model_group
+instance_group(struct sim *sim, const struct model_op *op, int instance)
+{
+    const struct model_group *group =
+        &sim->request.workload->groups[op->group];
+
+    return is_node_group(sim, op)
+               ? range_group(sim,
+                             group->name,
+                             instance * group->count,
+                             group->count)
+               : *group;
+}
+
+static struct cost_key *find_key(struct setup *setup, const struct cost_key *key)
+{
+    for (int i = setup->key_count - 1; i >= 0; i--) {
+        const struct cost_key *other = &setup->keys[i];
+
+        if (other->kind == key->kind && other->group == key->group &&
+            other->instance == key->instance &&
+            !(other->bytes < key->bytes) && !(other->bytes > key->bytes) &&
+            model_config_equal(&other->config, &key->config)) {
+            return &setup->keys[i];
+        }
+    }
+    return NULL;
+}
+
+static void keep_key(struct setup *setup, const struct cost_key *key)
+{
+    if (setup->key_count == setup->key_room) {
+        int room = setup->key_room == 0 ? 32 : 2 * setup->key_room;
+        struct cost_key *larger = model_arena_array(
+            setup->sim->arena, (size_t)room, sizeof(*larger));
+
+        for (int i = 0; i < setup->key_count; i++) {
+            larger[i] = setup->keys[i];
+        }
+        setup->keys = larger;
+        setup->key_room = room;
+    }
+    setup->keys[setup->key_count++] = *key;
+}
+
+static const struct model_collective *
+cost_of(struct setup *setup,
+        int index,
+        int instance,
+        const struct model_group *group)
+{
+    struct sim *sim = setup->sim;
+    const struct model_op *op = &sim->request.workload->ops[index];
+    struct cost_key key = {.kind = op->kind,
+                           .group = op->group,
+                           .instance = instance,
+                           .bytes = op->bytes,
+                           .config = sim->configs[index]};
+    struct cost_key *known = find_key(setup, &key);
+    struct model_collective *cost;
+
+    if (known != NULL) {
+        return known->cost;
+    }
+    cost = model_arena_alloc(sim->arena, sizeof(*cost));
+    *cost = model_collective_ring(sim->arena,
+                                  &sim->fabric,
+                                  model_op_collective(op),
+                                  op->bytes,
+                                  group,
+                                  &sim->configs[index]);
+    key.cost = cost;
+    keep_key(setup, &key);
+    return cost;
+}
+
+static void set_joints(struct setup *setup, int index)
+{
+    struct sim *sim = setup->sim;
+    const struct model_op *op = &sim->request.workload->ops[index];
+    int instances = is_node_group(sim, op) ? sim->instance_count : 1;
+
+    for (int i = 0; i < instances; i++) {
+        struct sim_joint *joint =
+            &sim->joints[index * sim->instance_count + i];
+        struct model_group group = instance_group(sim, op, i);
+
+        joint->op = index;
+        joint->cost = cost_of(setup, index, i, &group);
+        joint->members = sim->request.all_ranks
+                             ? group
+                             : (struct model_group){group.name, NULL, 1};
+        joint->alone_rate =
+            joint->cost->rank_count > 1 ? sim_rates_alone(sim, joint) : 1.0;
+    }
+}
+
+int sim_joint_of(const struct sim *sim, const struct sim_run *run)
+{
+    const struct model_op *op = sim_op(sim, run);
+    int instance = is_node_group(sim, op) && sim->request.all_ranks
+                       ? run->rank / sim->request.topology->gpus_per_node
+                       : 0;
+
+    return run->op * sim->instance_count + instance;
+}
+
+/* Index of the op before each op on its stream, or -1. */
+static int *stream_predecessors(struct sim *sim)
+{
+    const struct model_workload *workload = sim->request.workload;
+    int *before = model_arena_array(
+        sim->arena, (size_t)sim->op_count + 1, sizeof(*before));
+    int *tail = model_arena_array(
+        sim->arena, (size_t)workload->stream_count + 1, sizeof(*tail));
+
+    for (int i = 0; i < workload->stream_count; i++) {
+        tail[i] = -1;
+    }
+    for (int i = 0; i < sim->op_count; i++) {
+        before[i] = tail[workload->ops[i].stream];
+        tail[workload->ops[i].stream] = i;
+    }
+    return before;
+}
+
+/* Who is released by whom, as one flat list. */
+static void set_successors(struct sim *sim)
+{
+    const struct model_workload *workload = sim->request.workload;
+    int *before = stream_predecessors(sim);
+    size_t count = (size_t)sim->op_count;
+    int *first = model_arena_array(sim->arena, count + 2, sizeof(*first));
+
+    /* Count one place later, sum up, then fill: first[i] moves to its end. */
+    for (int i = 0; i < sim->op_count; i++) {
+        for (int j = 0; j < workload->ops[i].after_count; j++) {
+            first[workload->ops[i].after[j] + 2]++;
+        }
+        if (before[i] >= 0) {
+            first[before[i] + 2]++;
+        }
+    }
+    for (int i = 0; i < sim->op_count; i++) {
+        first[i + 2] += first[i + 1];
+    }
+    sim->successors = model_arena_array(
+        sim->arena, (size_t)first[sim->op_count + 1] + 1, sizeof(int));
+    for (int i = 0; i < sim->op_count; i++) {
+        for (int j = 0; j < workload->ops[i].after_count; j++) {
+            sim->successors[first[workload->ops[i].after[j] + 1]++] = i;
+        }
+        if (before[i] >= 0) {
+            sim->successors[first[before[i] + 1]++] = i;
+        }
+    }
+    sim->first_successor = first;
+    for (int i = 0; i < sim->op_count; i++) {
+        for (int rank = 0; rank < sim->rank_count; rank++) {
+            sim_run_of(sim, rank, i)->waits =
+                workload->ops[i].after_count + (before[i] >= 0 ? 1 : 0);
+        }
+    }
+}
+
+static void set_runs(struct sim *sim)
+{
+    const struct model_workload *workload = sim->request.workload;
+
+    for (int rank = 0; rank < sim->rank_count; rank++) {
+        sim->ranks[rank] = (struct sim_rank){
+            .free_sms = sim->gpu->sm_count, .pending = -1, .active = -1};
+        for (int op = 0; op < sim->op_count; op++) {
+            *sim_run_of(sim, rank, op) = (struct sim_run){
+                .op = op,
+                .rank = rank,
+                .priority =
+                    workload->streams[workload->ops[op].stream].priority,
+                .loads_left = sim->kernels[op].loads,
+                .load_scale = 1.0,
+                .cohorts = -1};
+        }
+    }
+}
+
+static void set_resources(struct sim *sim)
+{
+    int count = sim->rank_count + sim->fabric.link_count;
+
+    sim_share_start(&sim->share, sim->arena, count);
+    sim->busy = model_arena_array(sim->arena, (size_t)count, sizeof(double));
+    for (int rank = 0; rank < sim->rank_count; rank++) {
+        sim->share.capacity[rank] =
+            sim->gpu->hbm_bytes_per_us * sim->gpu->hbm_ratio;
+    }
+}
+
+enum model_status sim_setup(struct sim *sim, struct model_errors *errors)
+{
+    struct setup setup = {.sim = sim, .errors = errors};
+    const struct model_workload *workload = sim->request.workload;
+    const struct model_topology *topology = sim->request.topology;
+    size_t ops = (size_t)workload->op_count;
+    int before = errors->count;
+
+    sim->gpu = &topology->gpu;
+    sim->op_count = workload->op_count;
+    sim->rank_count = sim->request.all_ranks
+                          ? model_topology_rank_count(topology)
+                          : 1;
+    sim->instance_count =
+        sim->request.all_ranks ? topology->node_count : 1;
+    model_fabric_make(topology, !sim->request.all_ranks, &sim->fabric);
+    sim->kernels = model_arena_array(sim->arena, ops, sizeof(*sim->kernels));
+    sim->configs = model_arena_array(sim->arena, ops, sizeof(*sim->configs));
+    for (int i = 0; i < sim->op_count; i++) {
+        if (model_op_is_collective(&workload->ops[i])) {
+            set_config(&setup, i);
+        } else {
+            set_kernel(&setup, i);
+        }
+    }
+    if (errors->count > before) {
+        return MODEL_BAD_INPUT;
+    }
+    sim->joints = model_arena_array(sim->arena,
+                                    ops * (size_t)sim->instance_count,
+                                    sizeof(*sim->joints));
+    sim->ranks = model_arena_array(
+        sim->arena, (size_t)sim->rank_count, sizeof(*sim->ranks));
+    sim->runs = model_arena_array(
+        sim->arena, ops * (size_t)sim->rank_count, sizeof(*sim->runs));
+    set_resources(sim);
+    for (int i = 0; i < sim->op_count; i++) {
+        if (model_op_is_collective(&workload->ops[i])) {
+            set_joints(&setup, i);
+        }
+    }
+    set_runs(sim);
+    set_successors(sim);
+    sim->moving = -1;
+    sim->free_cohort = -1;
+    sim_queue_start(&sim->queue, sim->arena);
+    return MODEL_OK;
+}

@@ -1,0 +1,106 @@
+/*
+ * sim.h - one simulated iteration of a workload on a topology.
+ *
+ * A simulation is one object that owns all its state in one arena; any number
+ * run side by side, each in its own thread. Same inputs give the same result
+ * to the bit. What is simulated:
+ *
+ *   streams      in order, concurrent, joined by `after`; launch latency and
+ *                CPU launch rate; collectives of a communicator in order
+ *   SMs          loads of CTAs on SMs, without preemption; one channel of a
+ *                collective holds one SM from residence to the end; pending
+ *                kernels are served by stream priority, then launch order
+ *   collectives  move data only while resident on every rank of the group
+ *   HBM, links   shared max-min fairly between all that runs (share.h)
+ *   L2           the chunks of running collectives take L2 from GEMM waves
+ *
+ * Folded, one rank stands for all: right where every rank has the same
+ * program and an equivalent place; its HBM traffic is the mean over the ring.
+ */
+#ifndef SIM_SIM_H
+#define SIM_SIM_H
+
+#include "model/plan.h"
+
+#include <stdint.h>
+
+struct sim_request {
+    const struct model_topology *topology;
+    const struct model_workload *workload;
+    const struct model_plan *plan;        /* or NULL */
+    const struct model_config *fallback;  /* NCCL's own choice, or NULL */
+    bool all_ranks;                       /* simulate each rank */
+    uint64_t event_limit;                 /* 0: a large default */
+};
+
+/* Parts of the difference between time in company and time alone, us. */
+struct sim_lost {
+    double sm;     /* waiting for SMs, or running on fewer */
+    double l2;     /* more HBM traffic because L2 was taken */
+    double hbm;    /* HBM bandwidth taken by others */
+    double link;   /* links taken by others */
+    double peer;   /* resident, waiting for other ranks */
+    double launch; /* ready, but the CPU had not launched it yet */
+};
+
+struct sim_op_result {
+    int op; /* index in the workload */
+    int rank;
+    double start_us; /* dependencies met, head of its stream */
+    double end_us;
+    struct sim_lost lost; /* sums to the difference once alone_us is known */
+    struct model_config config; /* collectives */
+};
+
+/* A shared resource and how much of it was used over the iteration. */
+struct sim_resource_result {
+    int resource;
+    double busy_ratio;
+};
+
+struct sim_result {
+    double iteration_us;
+    double compute_us;      /* some kernel runs, rank 0 */
+    double comm_us;         /* some collective runs, rank 0 */
+    double exposed_comm_us; /* a collective runs and no kernel does, rank 0 */
+    uint64_t events;
+    uint64_t fingerprint; /* of the trajectory */
+    int rank_count;       /* simulated */
+    const struct sim_op_result *ops; /* rank by rank, in workload order */
+    int op_count;
+    const struct sim_resource_result *resources; /* used ones */
+    int resource_count;
+};
+
+struct sim;
+
+/*
+ * Prepare a simulation in the arena, which must outlive it; the request's
+ * pointers are borrowed. NULL with the faults in errors when an op cannot run
+ * (an incomplete configuration, a type that the GPU lacks, ...).
+ */
+struct sim *sim_new(struct model_arena *arena,
+                    const struct sim_request *request,
+                    struct model_errors *errors);
+
+/*
+ * Run to the end. MODEL_STUCK, with one error for each blocked op and what it
+ * waits for, when nothing can happen any more or the event limit is reached.
+ */
+enum model_status sim_run(struct sim *sim,
+                          struct sim_result *result,
+                          struct model_errors *errors);
+
+/* "hbm.rank0" or a link's name; returns buffer. */
+char *sim_resource_name(const struct sim *sim,
+                        int resource,
+                        char *buffer,
+                        size_t buffer_bytes);
+
+/*
+ * Run again with the invariants of every instant asserted (max-min fairness,
+ * SMs conserved, time monotonic). For tests and --check.
+ */
+void sim_check_invariants(struct sim *sim, bool on);
+
+#endif

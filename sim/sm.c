@@ -1,0 +1,337 @@
+/*
+ * sm.c - who runs on which SM.
+ *
+ * SMs of one rank are alike, so only their number counts. A run that wants SMs
+ * stands in its rank's list, ordered by priority and launch; free SMs go to
+ * the first. A computation kernel's SMs form cohorts: SMs whose current load
+ * began together and ends together. Progress is counted in loads and rises at
+ * the same rate on all SMs of the run, so a cohort is just the value of
+ * progress at which it ends, and contention moves all of them alike.
+ *
+ * Identical waves are skipped: while a kernel is first in the list, every
+ * cohort that ends takes its own SMs again, so whole rounds (one load on every
+ * SM) are added to all cohorts at once (`skip_rounds`). As soon as somebody
+ * else may want the SMs, rounds not yet begun are given back (`restore`).
+ * Cost is thus per change, not per wave.
+ */
+#include "sim/state.h"
+
+#include <math.h>
+
+/* -- the list of runs that want SMs -------------------------------------- */
+
+static bool comes_before(const struct sim_run *a, const struct sim_run *b)
+{
+    if (a->priority != b->priority) {
+        return a->priority > b->priority;
+    }
+    return a->launch < b->launch;
+}
+
+static void insert_pending(struct sim *sim, int run)
+{
+    struct sim_run *self = &sim->runs[run];
+    int *link = &sim->ranks[self->rank].pending;
+
+    if (self->wants_sms) {
+        return;
+    }
+    while (*link >= 0 && comes_before(&sim->runs[*link], self)) {
+        link = &sim->runs[*link].next_pending;
+    }
+    self->next_pending = *link;
+    self->wants_sms = true;
+    *link = run;
+}
+
+static void remove_pending(struct sim *sim, int run)
+{
+    struct sim_run *self = &sim->runs[run];
+    int *link = &sim->ranks[self->rank].pending;
+
+    while (*link != run) {
+        link = &sim->runs[*link].next_pending;
+    }
+    *link = self->next_pending;
+    self->wants_sms = false;
+}
+
+/* -- cohorts --------------------------------------------------------------- */
+
+static int new_cohort(struct sim *sim)
+{
+    int index = sim->free_cohort;
+
+    if (index >= 0) {
+        sim->free_cohort = sim->cohorts[index].next;
+        return index;
+    }
+    if (sim->cohort_count == sim->cohort_room) {
+        int room = sim->cohort_room == 0 ? 64 : 2 * sim->cohort_room;
+        struct sim_cohort *larger =
+            model_arena_array(sim->arena, (size_t)room, sizeof(*larger));
+
+        for (int i = 0; i < sim->cohort_count; i++) {
+            larger[i] = sim->cohorts[i];
+        }
+        sim->cohorts = larger;
+        sim->cohort_room = room;
+    }
+    return sim->cohort_count++;
+}
+
+/* SMs that begin a load now; joins a cohort that ends at the same moment. */
+static void add_cohort(struct sim *sim, struct sim_run *run, int sms)
+{
+    double finish = run->progress + 1.0;
+    int index;
+
+    for (index = run->cohorts; index >= 0; index = sim->cohorts[index].next) {
+        double gap = sim->cohorts[index].finish - finish;
+
+        if (!(gap < 0.0) && !(gap > 0.0)) {
+            sim->cohorts[index].sms += sms;
+            return;
+        }
+    }
+    index = new_cohort(sim);
+    sim->cohorts[index] = (struct sim_cohort){finish, sms, run->cohorts};
+    run->cohorts = index;
+}
+
+/* Loads on SMs or skipped ahead: give back those that have not begun. */
+static void restore(struct sim *sim, int run)
+{
+    struct sim_run *self = &sim->runs[run];
+
+    sim_rates_sync_run(sim, self);
+    for (int i = self->cohorts; i >= 0; i = sim->cohorts[i].next) {
+        struct sim_cohort *cohort = &sim->cohorts[i];
+        double ahead = ceil(cohort->finish - self->progress) - 1.0;
+
+        if (ahead > 0.0) {
+            cohort->finish -= ahead;
+            self->loads_left += (int)ahead * cohort->sms;
+        }
+    }
+    if (self->loads_left > 0) {
+        insert_pending(sim, run);
+    }
+    sim_rates_schedule_run(sim, run);
+}
+
+static void restore_all(struct sim *sim, int rank)
+{
+    for (int run = sim->ranks[rank].active; run >= 0;
+         run = sim->runs[run].next_active) {
+        restore(sim, run);
+    }
+}
+
+/* Whole rounds of a kernel that nobody comes before. */
+static void skip_rounds(struct sim *sim, int rank)
+{
+    int run = sim->ranks[rank].pending;
+    struct sim_run *self;
+    int rounds;
+
+    if (run < 0 || model_op_is_collective(
+                       &sim->request.workload->ops[sim->runs[run].op])) {
+        return;
+    }
+    self = &sim->runs[run];
+    if (self->sms == 0 || self->loads_left < self->sms) {
+        return;
+    }
+    rounds = self->loads_left / self->sms;
+    for (int i = self->cohorts; i >= 0; i = sim->cohorts[i].next) {
+        sim->cohorts[i].finish += rounds;
+    }
+    self->loads_left -= rounds * self->sms;
+    if (self->loads_left == 0) {
+        remove_pending(sim, run);
+    }
+    sim_rates_schedule_run(sim, run);
+}
+
+/* -- giving out SMs -------------------------------------------------------- */
+
+/* A stream_k kernel divides its work over the SMs that are free now. */
+static void divide_evenly(struct sim_run *run, int sms)
+{
+    run->load_scale = (double)run->loads_left / (double)sms;
+    run->loads_left = sms;
+}
+
+static void start_kernel(struct sim *sim, int run)
+{
+    struct sim_run *self = &sim->runs[run];
+    struct sim_rank *rank = &sim->ranks[self->rank];
+
+    self->state = SIM_RUNNING;
+    self->progress_ps = sim->now_ps;
+    self->next_active = rank->active;
+    rank->active = run;
+}
+
+static int limit_of(const struct sim *sim, const struct sim_run *run)
+{
+    int limit = sim->kernels[run->op].sm_limit;
+
+    return limit > 0 ? limit - run->sms : sim->gpu->sm_count;
+}
+
+static void give_kernel(struct sim *sim, int run)
+{
+    struct sim_run *self = &sim->runs[run];
+    struct sim_rank *rank = &sim->ranks[self->rank];
+    int sms = rank->free_sms < limit_of(sim, self) ? rank->free_sms
+                                                   : limit_of(sim, self);
+
+    if (sms <= 0) {
+        return;
+    }
+    if (self->state == SIM_PENDING) {
+        start_kernel(sim, run);
+        if (sim->kernels[self->op].schedule == MODEL_STREAM_K) {
+            divide_evenly(self, sms);
+        }
+    }
+    sms = self->loads_left < sms ? self->loads_left : sms;
+    sim_rates_sync_run(sim, self);
+    add_cohort(sim, self, sms);
+    self->sms += sms;
+    self->loads_left -= sms;
+    rank->free_sms -= sms;
+    sim->dirty = true;
+}
+
+static void give_collective(struct sim *sim, int run)
+{
+    struct sim_run *self = &sim->runs[run];
+    struct sim_rank *rank = &sim->ranks[self->rank];
+    int wanted = sim->configs[self->op].channels - self->sms;
+    int sms = rank->free_sms < wanted ? rank->free_sms : wanted;
+
+    self->state = SIM_RUNNING;
+    self->sms += sms;
+    rank->free_sms -= sms;
+}
+
+static bool is_satisfied(const struct sim *sim, const struct sim_run *run)
+{
+    return model_op_is_collective(&sim->request.workload->ops[run->op])
+               ? run->sms == sim->configs[run->op].channels
+               : run->loads_left == 0;
+}
+
+/* Free SMs of a rank to those that want them. */
+static void dispatch(struct sim *sim, int rank)
+{
+    int run = sim->ranks[rank].pending;
+
+    while (run >= 0 && sim->ranks[rank].free_sms > 0) {
+        int next = sim->runs[run].next_pending;
+        bool collective = model_op_is_collective(
+            &sim->request.workload->ops[sim->runs[run].op]);
+
+        if (collective) {
+            give_collective(sim, run);
+        } else {
+            give_kernel(sim, run);
+        }
+        if (is_satisfied(sim, &sim->runs[run])) {
+            remove_pending(sim, run);
+            if (collective) {
+                sim_joint_resident(sim, run);
+            }
+        }
+        run = next;
+    }
+    skip_rounds(sim, rank);
+}
+
+void sim_sm_request(struct sim *sim, int run)
+{
+    int rank = sim->runs[run].rank;
+
+    restore_all(sim, rank);
+    sim->runs[run].state = SIM_PENDING;
+    insert_pending(sim, run);
+    dispatch(sim, rank);
+}
+
+void sim_sm_release(struct sim *sim, int run)
+{
+    struct sim_run *self = &sim->runs[run];
+
+    restore_all(sim, self->rank);
+    sim->ranks[self->rank].free_sms += self->sms;
+    self->sms = 0;
+    dispatch(sim, self->rank);
+}
+
+static void remove_active(struct sim *sim, int run)
+{
+    int *link = &sim->ranks[sim->runs[run].rank].active;
+
+    while (*link != run) {
+        link = &sim->runs[*link].next_active;
+    }
+    *link = sim->runs[run].next_active;
+}
+
+/* Take the cohorts that end now off the run; returns their SMs. */
+static int end_cohorts(struct sim *sim, struct sim_run *run)
+{
+    int *link = &run->cohorts;
+    int sms = 0;
+
+    while (*link >= 0) {
+        struct sim_cohort *cohort = &sim->cohorts[*link];
+        int index = *link;
+
+        if (cohort->finish > run->progress) {
+            link = &cohort->next;
+            continue;
+        }
+        sms += cohort->sms;
+        *link = cohort->next;
+        cohort->next = sim->free_cohort;
+        sim->free_cohort = index;
+    }
+    return sms;
+}
+
+bool sim_sm_loads_done(struct sim *sim, int run)
+{
+    struct sim_run *self = &sim->runs[run];
+    int sms = end_cohorts(sim, self);
+
+    self->sms -= sms;
+    sim->ranks[self->rank].free_sms += sms;
+    sim->dirty = true;
+    if (self->sms == 0 && self->loads_left == 0) {
+        remove_active(sim, run);
+        dispatch(sim, self->rank);
+        return true;
+    }
+    dispatch(sim, self->rank);
+    sim_rates_schedule_run(sim, run);
+    return false;
+}
+
+bool sim_sm_check(const struct sim *sim)
+{
+    for (int rank = 0; rank < sim->rank_count; rank++) {
+        int sum = sim->ranks[rank].free_sms;
+
+        for (int op = 0; op < sim->op_count; op++) {
+            sum += sim->runs[rank * sim->op_count + op].sms;
+        }
+        if (sum != sim->gpu->sm_count || sim->ranks[rank].free_sms < 0) {
+            return false;
+        }
+    }
+    return true;
+}

@@ -1,0 +1,18 @@
+/*
+ * trace.h - the timeline as a Chrome trace, for Perfetto or chrome://tracing.
+ *
+ * One process per rank, one thread per stream, one complete event per op, with
+ * configuration and losses as arguments. Times are in us.
+ */
+#ifndef SIM_TRACE_H
+#define SIM_TRACE_H
+
+#include "sim/sim.h"
+
+/* MODEL_BAD_INPUT when the file cannot be written. */
+enum model_status sim_trace_write(const char *file,
+                                  const struct sim_request *request,
+                                  const struct sim_result *result,
+                                  struct model_errors *errors);
+
+#endif

@@ -1,0 +1,8 @@
+#!/usr/bin/env bash
+# layers.sh - no folder includes one above it.
+set -euo pipefail
+shopt -s nullglob
+
+files=({model,sim,search,validate}/*.[ch])
+[ ${#files[@]} -gt 0 ] || exit 0
+awk -f tests/lint/layers.awk "${files[@]}"
