@@ -30,18 +30,16 @@ static double round_trip_us(const struct model_topology *topology,
 
 struct model_channel model_channel_make(const struct model_topology *topology,
                                         const struct model_hop *hop,
-                                        int threads,
-                                        double chunk_bytes)
+                                        int threads)
 {
     const struct model_gpu *gpu = &topology->gpu;
-    double in_flight =
-        fmin((double)threads / 32.0 * gpu->warp_bytes, chunk_bytes);
+    double in_flight = (double)threads / 32.0 * gpu->warp_bytes;
     double rate = in_flight / (round_trip_us(topology, hop) +
                                in_flight / gpu->channel_issue_bytes_per_us);
-    struct model_channel channel = {
-        .in_flight_bytes = in_flight,
-        .bytes_per_us = fmin(rate, gpu->channel_bytes_per_us),
-        .sync_us = gpu->sync_us + hop->latency_us};
+    struct model_channel channel = {.in_flight_bytes = in_flight,
+                                    .bytes_per_us =
+                                        fmin(rate, gpu->channel_bytes_per_us),
+                                    .sync_us = gpu->sync_us + hop->latency_us};
 
     if (hop->kind == MODEL_HOP_SHM) {
         channel.sync_us += topology->host.memory_latency_us;

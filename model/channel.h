@@ -1,10 +1,10 @@
 /*
  * channel.h - how fast one NCCL channel moves bytes over one hop.
  *
- * A CTA of NT worker threads keeps NT/32 warps x warp_bytes in flight (never
- * more than its chunk). With round trip R and issue rate b its rate is
+ * A CTA of NT worker threads keeps NT/32 warps x warp_bytes in flight. With
+ * round trip R and issue rate b its rate is
  *
- *     r = f / (R + f / b),  f = min(NT/32 * warp_bytes, chunk)
+ *     r = f / (R + f / b),  f = NT/32 * warp_bytes
  *
  * (AutoCCL, NSDI'25, eq. 5, per channel: in flight over start-up plus
  * transfer), capped by what one channel moves and, on the network, by what one
@@ -27,10 +27,9 @@ struct model_channel {
     double sync_us;      /* per chunk step */
 };
 
-/* threads >= 32, chunk_bytes > 0. Pure. */
+/* threads >= 32. Pure. */
 struct model_channel model_channel_make(const struct model_topology *topology,
                                         const struct model_hop *hop,
-                                        int threads,
-                                        double chunk_bytes);
+                                        int threads);
 
 #endif

@@ -21,8 +21,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-const char *const model_collective_names[] = {
-    "all_gather", "reduce_scatter", "all_reduce", NULL};
+const char *const model_collective_names[] = {"all_gather", "reduce_scatter",
+                                              "all_reduce", NULL};
 
 const char *model_collective_fault(const struct model_topology *topology,
                                    const struct model_config *config)
@@ -38,8 +38,8 @@ const char *model_collective_fault(const struct model_topology *topology,
 
 /* What is gathered while walking the ring's hops. */
 struct walk {
-    double slowest_us;    /* transfer of one chunk over the slowest hop */
-    double sync_us;       /* sum over hops */
+    double slowest_us; /* transfer of one chunk over the slowest hop */
+    double sync_us;    /* sum over hops */
     double in_flight_bytes;
     double device_fifos;  /* hops whose FIFO is in device memory */
     double network_sends; /* hops where the NIC reads the sender's memory */
@@ -61,7 +61,7 @@ static void add_hop(struct walk *walk,
                     double flows)
 {
     struct model_channel channel =
-        model_channel_make(topology, hop, config->threads, chunk_bytes);
+        model_channel_make(topology, hop, config->threads);
     double transfer_us = chunk_bytes / channel.bytes_per_us;
 
     if (transfer_us > walk->slowest_us) {
@@ -95,9 +95,7 @@ static void merge_uses(struct walk *walk)
 {
     int kept = 0;
 
-    qsort(walk->uses,
-          (size_t)walk->use_count,
-          sizeof(*walk->uses),
+    qsort(walk->uses, (size_t)walk->use_count, sizeof(*walk->uses),
           compare_uses);
     for (int i = 0; i < walk->use_count; i++) {
         if (kept > 0 && walk->uses[kept - 1].link == walk->uses[i].link) {
@@ -121,10 +119,9 @@ static void walk_ring(struct walk *walk,
     int shown_ranks = fabric->shown_nodes * fabric->topology->gpus_per_node;
     int members = group->count < shown_ranks ? group->count : shown_ranks;
 
-    walk->uses = model_arena_array(arena,
-                                   (size_t)members * (size_t)ring.variants *
-                                       MODEL_HOP_LINKS_MAX,
-                                   sizeof(*walk->uses));
+    walk->uses = model_arena_array(
+        arena, (size_t)members * (size_t)ring.variants * MODEL_HOP_LINKS_MAX,
+        sizeof(*walk->uses));
     for (int variant = 0; variant < ring.variants; variant++) {
         int flows = model_ring_channels(&ring, variant, config->channels);
 
@@ -135,17 +132,11 @@ static void walk_ring(struct walk *walk,
             if (rank >= shown_ranks) {
                 break;
             }
-            model_fabric_route(fabric,
-                               rank,
+            model_fabric_route(fabric, rank,
                                model_ring_next(&ring, member, variant),
                                (enum model_transport)config->transport,
-                               model_ring_nic(&ring, variant),
-                               &hop);
-            add_hop(walk,
-                    fabric->topology,
-                    &hop,
-                    config,
-                    chunk_bytes,
+                               model_ring_nic(&ring, variant), &hop);
+            add_hop(walk, fabric->topology, &hop, config, chunk_bytes,
                     (double)flows);
         }
     }
@@ -161,13 +152,12 @@ static double hbm_ratio(const struct walk *walk, double steps)
     return per_step + 2.0 / steps;
 }
 
-struct model_collective
-model_collective_ring(struct model_arena *arena,
-                      const struct model_fabric *fabric,
-                      enum model_collective_kind kind,
-                      double size_bytes,
-                      const struct model_group *group,
-                      const struct model_config *config)
+struct model_collective model_collective_ring(struct model_arena *arena,
+                                              const struct model_fabric *fabric,
+                                              enum model_collective_kind kind,
+                                              double size_bytes,
+                                              const struct model_group *group,
+                                              const struct model_config *config)
 {
     double n = (double)group->count;
     double passes = kind == MODEL_ALL_REDUCE ? 2.0 : 1.0;

@@ -43,13 +43,13 @@ struct model_use {
 struct model_collective {
     int rank_count;
     int channels;
-    double channel_bytes;        /* wire bytes of one channel on one rank */
-    double channel_bytes_per_us; /* the most one channel reaches, with sync */
-    double chunk_bytes;          /* C_eff */
-    double in_flight_bytes;      /* per channel, over the slowest hop */
-    double hbm_ratio;            /* HBM bytes of a rank per wire byte */
-    double footprint_bytes;      /* of all channels in a rank's L2 */
-    double bus_factor;           /* busbw / algbw */
+    double channel_bytes;         /* wire bytes of one channel on one rank */
+    double channel_bytes_per_us;  /* the most one channel reaches, with sync */
+    double chunk_bytes;           /* C_eff */
+    double in_flight_bytes;       /* per channel, over the slowest hop */
+    double hbm_ratio;             /* HBM bytes of a rank per wire byte */
+    double footprint_bytes;       /* of all channels in a rank's L2 */
+    double bus_factor;            /* busbw / algbw */
     const struct model_use *uses; /* shown links, ascending */
     int use_count;
 };

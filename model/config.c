@@ -70,14 +70,10 @@ char *model_config_print(const struct model_config *config,
     char chunk[32];
 
     model_units_print(config->chunk_bytes, MODEL_BYTES, chunk, sizeof(chunk));
-    (void)snprintf(buffer,
-                   buffer_bytes,
-                   "%s %s %s %dx%d %s",
+    (void)snprintf(buffer, buffer_bytes, "%s %s %s %dx%d %s",
                    name_or_dash(model_algorithm_names, config->algorithm),
                    name_or_dash(model_protocol_names, config->protocol),
                    name_or_dash(model_transport_names, config->transport),
-                   config->channels,
-                   config->threads,
-                   chunk);
+                   config->channels, config->threads, chunk);
     return buffer;
 }

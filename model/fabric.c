@@ -118,24 +118,15 @@ char *model_fabric_link_name(const struct model_fabric *fabric,
                              size_t buffer_bytes)
 {
     static const char *const formats[MODEL_LINK_KINDS] = {
-        "gpu%d.nvlink.out",
-        "gpu%d.nvlink.in",
-        "gpu%d.pcie.up",
-        "gpu%d.pcie.down",
-        "gpu%d.port.p2p",
-        "gpu%d.port.shm",
-        "switch%d.up",
-        "switch%d.down",
-        "socket%d.cross.out",
-        "socket%d.cross.in",
-        "socket%d.memory",
-        "nic%d.out",
-        "nic%d.in",
-        "mesh%d"};
+        "gpu%d.nvlink.out",  "gpu%d.nvlink.in", "gpu%d.pcie.up",
+        "gpu%d.pcie.down",   "gpu%d.port.p2p",  "gpu%d.port.shm",
+        "switch%d.up",       "switch%d.down",   "socket%d.cross.out",
+        "socket%d.cross.in", "socket%d.memory", "nic%d.out",
+        "nic%d.in",          "mesh%d"};
     enum model_link_kind kind = model_fabric_link_kind(fabric, link);
     int in_node = link % fabric->links_per_node;
-    int used = snprintf(
-        buffer, buffer_bytes, "node%d.", link / fabric->links_per_node);
+    int used = snprintf(buffer, buffer_bytes, "node%d.",
+                        link / fabric->links_per_node);
 
     if (used > 0 && (size_t)used < buffer_bytes) {
         char part[64];
@@ -143,11 +134,10 @@ char *model_fabric_link_name(const struct model_fabric *fabric,
         /* The formats are the table above. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
-        (void)snprintf(
-            part, sizeof(part), formats[kind], in_node - fabric->first[kind]);
+        (void)snprintf(part, sizeof(part), formats[kind],
+                       in_node - fabric->first[kind]);
 #pragma GCC diagnostic pop
-        (void)snprintf(
-            buffer + used, buffer_bytes - (size_t)used, "%s", part);
+        (void)snprintf(buffer + used, buffer_bytes - (size_t)used, "%s", part);
     }
     return buffer;
 }
@@ -169,8 +159,7 @@ static struct place place_of(const struct model_fabric *fabric, int rank)
     return (struct place){.node = rank / gpus % fabric->shown_nodes,
                           .gpu = gpu,
                           .pcie_switch = gpu / topology->pcie.gpus_per_switch,
-                          .socket =
-                              gpu / (gpus / topology->host.sockets)};
+                          .socket = gpu / (gpus / topology->host.sockets)};
 }
 
 static void pass(const struct model_fabric *fabric,
@@ -189,9 +178,8 @@ static bool has_switch(const struct model_fabric *fabric)
 }
 
 /* From a GPU to its socket's root complex. */
-static void climb(const struct model_fabric *fabric,
-                  struct model_hop *hop,
-                  struct place at)
+static void
+climb(const struct model_fabric *fabric, struct model_hop *hop, struct place at)
 {
     pass(fabric, hop, at.node, MODEL_LINK_PCIE_UP, at.gpu);
     hop->latency_us += fabric->topology->pcie.latency_us;
@@ -309,10 +297,7 @@ static void route_nvlink(const struct model_fabric *fabric,
     hop->kind = MODEL_HOP_NVLINK;
     hop->latency_us = topology->nvlink.latency_us;
     if (topology->nvlink.kind == MODEL_NVLINK_MESH) {
-        pass(fabric,
-             hop,
-             from.node,
-             MODEL_LINK_MESH,
+        pass(fabric, hop, from.node, MODEL_LINK_MESH,
              from.gpu * topology->gpus_per_node + to.gpu);
         return;
     }

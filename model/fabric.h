@@ -14,7 +14,7 @@
 enum model_link_kind {
     MODEL_LINK_NVLINK_OUT,
     MODEL_LINK_NVLINK_IN,
-    MODEL_LINK_PCIE_UP,   /* GPU to its switch or root port */
+    MODEL_LINK_PCIE_UP, /* GPU to its switch or root port */
     MODEL_LINK_PCIE_DOWN,
     MODEL_LINK_PORT_P2P,  /* both directions of a GPU's port, P2P traffic */
     MODEL_LINK_PORT_SHM,  /* the same, traffic to and from host memory */
@@ -22,16 +22,16 @@ enum model_link_kind {
     MODEL_LINK_SWITCH_DOWN,
     MODEL_LINK_CROSS_OUT, /* socket to the other sockets */
     MODEL_LINK_CROSS_IN,
-    MODEL_LINK_MEMORY,    /* host memory of a socket */
+    MODEL_LINK_MEMORY, /* host memory of a socket */
     MODEL_LINK_NIC_OUT,
     MODEL_LINK_NIC_IN,
-    MODEL_LINK_MESH,      /* one ordered pair of GPUs */
+    MODEL_LINK_MESH, /* one ordered pair of GPUs */
     MODEL_LINK_KINDS
 };
 
 struct model_fabric {
     const struct model_topology *topology; /* borrowed */
-    int shown_nodes; /* 1 when folded */
+    int shown_nodes;                       /* 1 when folded */
     int first[MODEL_LINK_KINDS]; /* index of a kind's first link in a node */
     int links_per_node;
     int link_count;

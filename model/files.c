@@ -98,8 +98,8 @@ static const char *in_place(struct model_arena *arena,
     static const char *const endings[] = {".yaml", ""};
 
     for (int i = 0; i < 2; i++) {
-        const char *path = model_arena_format(
-            arena, "%s/%s/%s%s", place, folder, name, endings[i]);
+        const char *path = model_arena_format(arena, "%s/%s/%s%s", place,
+                                              folder, name, endings[i]);
 
         if (model_file_exists(path)) {
             return strncmp(path, "./", 2) == 0 ? path + 2 : path;
@@ -133,15 +133,11 @@ const char *model_file_find(struct model_arena *arena,
     nearest =
         model_nearest_name(name, shipped_names(arena, places, count, folder));
     (void)model_errors_add(
-        errors,
-        MODEL_BAD_INPUT,
-        place,
-        key,
+        errors, MODEL_BAD_INPUT, place, key,
         nearest != NULL
             ? model_arena_format(arena, "did you mean \"%s\"?", nearest)
-            : model_arena_format(
-                  arena, "write a path, or a name from %s/", folder),
-        "no file \"%s\"",
-        name);
+            : model_arena_format(arena, "write a path, or a name from %s/",
+                                 folder),
+        "no file \"%s\"", name);
     return NULL;
 }

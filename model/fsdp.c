@@ -37,8 +37,8 @@ static int collective(struct fsdp *fsdp,
         .kind = kind,
         .stream = fsdp->comm,
         .type = fsdp->transformer->type,
-        .bytes = parameters * model_type_bytes(
-                                  (enum model_type)fsdp->transformer->type),
+        .bytes = parameters *
+                 model_type_bytes((enum model_type)fsdp->transformer->type),
         .group = fsdp->world,
         .config = model_config_none()};
 
@@ -47,23 +47,18 @@ static int collective(struct fsdp *fsdp,
 
 static const char *name(struct fsdp *fsdp, const char *phase, int layer)
 {
-    return model_arena_format(
-        fsdp->builder->arena, "step%d.%s.%d", fsdp->step, phase, layer);
+    return model_arena_format(fsdp->builder->arena, "step%d.%s.%d", fsdp->step,
+                              phase, layer);
 }
 
-static int gather_layer(struct fsdp *fsdp,
-                        const char *phase,
-                        int layer,
-                        int after)
+static int
+gather_layer(struct fsdp *fsdp, const char *phase, int layer, int after)
 {
-    int op = collective(
-        fsdp,
-        MODEL_OP_ALL_GATHER,
-        phase,
-        model_arena_format(fsdp->builder->arena,
-                           "%s.all_gather",
-                           name(fsdp, phase, layer)),
-        model_transformer_layer_parameters(fsdp->transformer));
+    int op =
+        collective(fsdp, MODEL_OP_ALL_GATHER, phase,
+                   model_arena_format(fsdp->builder->arena, "%s.all_gather",
+                                      name(fsdp, phase, layer)),
+                   model_transformer_layer_parameters(fsdp->transformer));
 
     model_builder_after(fsdp->builder, op, after);
     return op;
@@ -71,22 +66,17 @@ static int gather_layer(struct fsdp *fsdp,
 
 static void scatter_layer(struct fsdp *fsdp, int layer)
 {
-    int op = collective(
-        fsdp,
-        MODEL_OP_REDUCE_SCATTER,
-        "backward",
-        model_arena_format(fsdp->builder->arena,
-                           "%s.reduce_scatter",
-                           name(fsdp, "backward", layer)),
-        model_transformer_layer_parameters(fsdp->transformer));
+    int op =
+        collective(fsdp, MODEL_OP_REDUCE_SCATTER, "backward",
+                   model_arena_format(fsdp->builder->arena, "%s.reduce_scatter",
+                                      name(fsdp, "backward", layer)),
+                   model_transformer_layer_parameters(fsdp->transformer));
 
     model_builder_after(fsdp->builder, op, fsdp->done[layer]);
 }
 
-static struct model_emitter emitter(struct fsdp *fsdp,
-                                    const char *window,
-                                    const char *prefix,
-                                    int wait_for)
+static struct model_emitter
+emitter(struct fsdp *fsdp, const char *window, const char *prefix, int wait_for)
 {
     return (struct model_emitter){.builder = fsdp->builder,
                                   .transformer = fsdp->transformer,
@@ -118,9 +108,7 @@ static int forward(struct fsdp *fsdp, int root_gather)
             fsdp->gathered[layer] =
                 gather_layer(fsdp, "forward", layer, before);
         }
-        emit = emitter(fsdp,
-                       "forward",
-                       name(fsdp, "forward", layer),
+        emit = emitter(fsdp, "forward", name(fsdp, "forward", layer),
                        fsdp->gathered[layer]);
         model_transformer_forward(&emit);
         fsdp->done[layer] = emit.last;
@@ -152,9 +140,7 @@ static int backward(struct fsdp *fsdp, int loss)
         if (layer < last) {
             scatter_layer(fsdp, layer + 1);
         }
-        emit = emitter(fsdp,
-                       "backward",
-                       name(fsdp, "backward", layer),
+        emit = emitter(fsdp, "backward", name(fsdp, "backward", layer),
                        fsdp->gathered[layer]);
         model_transformer_backward(&emit);
         fsdp->done[layer] = emit.last;
@@ -166,13 +152,9 @@ static int backward(struct fsdp *fsdp, int loss)
 
 static int root(struct fsdp *fsdp, enum model_op_kind kind, const char *id)
 {
-    return collective(fsdp,
-                      kind,
-                      "root",
-                      model_arena_format(fsdp->builder->arena,
-                                         "step%d.root.%s",
-                                         fsdp->step,
-                                         id),
+    return collective(fsdp, kind, "root",
+                      model_arena_format(fsdp->builder->arena, "step%d.root.%s",
+                                         fsdp->step, id),
                       model_transformer_root_parameters(fsdp->transformer));
 }
 
@@ -194,8 +176,7 @@ void model_lower_fsdp(struct model_builder *builder,
     int scattered = MODEL_UNSET;
     struct model_emitter emit;
     double parameters =
-        transformer->layers *
-            model_transformer_layer_parameters(transformer) +
+        transformer->layers * model_transformer_layer_parameters(transformer) +
         model_transformer_root_parameters(transformer);
 
     for (fsdp.step = 0; fsdp.step < transformer->steps; fsdp.step++) {

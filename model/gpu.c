@@ -8,8 +8,8 @@
 
 const char *const model_type_names[] = {"bf16", "fp16", "fp32", "fp8", NULL};
 
-const char *const model_kernel_class_names[] = {
-    "gemm", "attention", "vector", NULL};
+const char *const model_kernel_class_names[] = {"gemm", "attention", "vector",
+                                                NULL};
 
 double model_type_bytes(enum model_type type)
 {
@@ -36,9 +36,9 @@ double model_type_bytes(enum model_type type)
 
 #define RATIO(name, member, text)                                              \
     {                                                                          \
-        .key = (name), .kind = MODEL_FIELD_QUANTITY,                           \
-        .dimension = MODEL_RATIO, .offset = AT(member), .min = 0.01,           \
-        .max = 1.0, .required = true, .sourced = true, .help = (text)          \
+        .key = (name), .kind = MODEL_FIELD_QUANTITY, .dimension = MODEL_RATIO, \
+        .offset = AT(member), .min = 0.01, .max = 1.0, .required = true,       \
+        .sourced = true, .help = (text)                                        \
     }
 
 #define COUNT(name, member, low, high, text)                                   \
@@ -81,9 +81,8 @@ static const struct model_field achieved_fields[] = {
     RATIO("attention",
           class_ratio[MODEL_CLASS_ATTENTION],
           "the same for fused attention"),
-    RATIO("vector",
-          class_ratio[MODEL_CLASS_VECTOR],
-          "share of the vector peak"),
+    RATIO(
+        "vector", class_ratio[MODEL_CLASS_VECTOR], "share of the vector peak"),
     {.key = NULL}};
 
 static const struct model_field gemm_fields[] = {

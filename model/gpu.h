@@ -11,13 +11,7 @@
 #include "model/schema.h"
 
 /* Element types of operands. */
-enum model_type {
-    MODEL_BF16,
-    MODEL_FP16,
-    MODEL_FP32,
-    MODEL_FP8,
-    MODEL_TYPES
-};
+enum model_type { MODEL_BF16, MODEL_FP16, MODEL_FP32, MODEL_FP8, MODEL_TYPES };
 
 extern const char *const model_type_names[MODEL_TYPES + 1];
 
@@ -61,12 +55,12 @@ struct model_gpu {
     double l2_bytes;
 
     /* How a NCCL CTA moves data (channel.h). */
-    double warp_bytes;              /* in flight of one warp, Simple */
+    double warp_bytes;                 /* in flight of one warp, Simple */
     double channel_issue_bytes_per_us; /* SM issue limit of one CTA */
-    double channel_bytes_per_us;    /* cap of one channel */
-    double sync_us;                 /* fence, flag and barrier of a step */
-    int nccl_registers;             /* per thread of a NCCL kernel */
-    double nccl_shared_bytes;       /* per CTA of a NCCL kernel */
+    double channel_bytes_per_us;       /* cap of one channel */
+    double sync_us;                    /* fence, flag and barrier of a step */
+    int nccl_registers;                /* per thread of a NCCL kernel */
+    double nccl_shared_bytes;          /* per CTA of a NCCL kernel */
 
     double launch_us; /* from ready to running on the device */
     double issue_us;  /* CPU time between two launches of one rank */

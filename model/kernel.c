@@ -5,8 +5,8 @@
 
 #include <math.h>
 
-const char *const model_schedule_names[] = {
-    "waves", "persistent", "stream_k", NULL};
+const char *const model_schedule_names[] = {"waves", "persistent", "stream_k",
+                                            NULL};
 
 double model_gpu_sm_flops_per_us(const struct model_gpu *gpu,
                                  enum model_type type,
@@ -20,11 +20,8 @@ double model_gpu_sm_flops_per_us(const struct model_gpu *gpu,
 }
 
 /* The block of tiles of one wave that loads the fewest panel rows. */
-static double wave_panel_rows(double tiles,
-                              double tiles_m,
-                              double tiles_n,
-                              double tile_m,
-                              double tile_n)
+static double wave_panel_rows(
+    double tiles, double tiles_m, double tiles_n, double tile_m, double tile_n)
 {
     double high = sqrt(tiles * tile_n / tile_m);
     double wide;
@@ -91,9 +88,8 @@ struct model_kernel model_kernel_gemm(const struct model_gpu *gpu,
     struct model_kernel kernel = {
         .schedule = schedule,
         .loads = (int)fmin(tiles, 2147483647.0),
-        .load_us =
-            2.0 * rows * columns * k /
-            model_gpu_sm_flops_per_us(gpu, type, MODEL_CLASS_GEMM),
+        .load_us = 2.0 * rows * columns * k /
+                   model_gpu_sm_flops_per_us(gpu, type, MODEL_CLASS_GEMM),
         .load_bytes = panel / wave + output,
         .load_no_reuse_bytes = (rows + columns) * k * bytes + output,
         .working_set_bytes = panel};
@@ -119,8 +115,8 @@ struct model_kernel model_kernel_grid(const struct model_gpu *gpu,
     /* One load that is not full does the whole work. */
     share = fmin(share, 1.0);
     load_bytes = bytes * share;
-    kernel.load_us = flops * share /
-                     model_gpu_sm_flops_per_us(gpu, type, kernel_class);
+    kernel.load_us =
+        flops * share / model_gpu_sm_flops_per_us(gpu, type, kernel_class);
     kernel.load_bytes = load_bytes;
     kernel.load_no_reuse_bytes = load_bytes;
     if (schedule == MODEL_STREAM_K) {
@@ -144,8 +140,8 @@ double model_l2_share(double l2_bytes,
                       double working_set_bytes,
                       double footprint_bytes)
 {
-    double wanted = fmin(working_set_bytes, l2_bytes) +
-                    fmin(footprint_bytes, l2_bytes);
+    double wanted =
+        fmin(working_set_bytes, l2_bytes) + fmin(footprint_bytes, l2_bytes);
 
     return wanted > l2_bytes ? l2_bytes / wanted : 1.0;
 }

@@ -83,10 +83,7 @@ static enum model_status bind_part(struct model_builder *builder,
     const struct model_node *part = model_node_find(root, key);
 
     if (part == NULL) {
-        return model_errors_add(errors,
-                                MODEL_BAD_INPUT,
-                                root->place,
-                                key,
+        return model_errors_add(errors, MODEL_BAD_INPUT, root->place, key,
                                 "a workload with model: needs parallel: "
                                 "and batch: too",
                                 "required key is missing");
@@ -101,21 +98,14 @@ static enum model_status check(const struct model_node *root,
     const struct model_node *model = model_node_find(root, "model");
 
     if (transformer->heads % transformer->kv_heads != 0) {
-        return model_errors_add(errors,
-                                MODEL_BAD_INPUT,
-                                model->place,
-                                "model.kv_heads",
-                                "write a divisor of heads",
+        return model_errors_add(errors, MODEL_BAD_INPUT, model->place,
+                                "model.kv_heads", "write a divisor of heads",
                                 "%d heads do not divide over %d kv_heads",
-                                transformer->heads,
-                                transformer->kv_heads);
+                                transformer->heads, transformer->kv_heads);
     }
     if (transformer->head_width == 0) {
-        return model_errors_add(errors,
-                                MODEL_BAD_INPUT,
-                                model->place,
-                                "model.heads",
-                                "write head_width",
+        return model_errors_add(errors, MODEL_BAD_INPUT, model->place,
+                                "model.heads", "write head_width",
                                 "hidden does not divide over heads");
     }
     return MODEL_OK;
@@ -129,13 +119,10 @@ static enum model_status check_size(const struct model_node *root,
     double ops = 40.0 * transformer->layers * transformer->steps;
 
     if (ops > 1e7) {
-        return model_errors_add(errors,
-                                MODEL_BAD_INPUT,
-                                root->place,
+        return model_errors_add(errors, MODEL_BAD_INPUT, root->place,
                                 "batch.steps",
                                 "simulate fewer steps: they are all alike",
-                                "layers times steps give %.0f operations",
-                                ops);
+                                "layers times steps give %.0f operations", ops);
     }
     return MODEL_OK;
 }
@@ -148,12 +135,10 @@ enum model_status model_lower(struct model_builder *builder,
     struct model_transformer transformer = {.hidden = 0};
     int before = errors->count;
 
-    (void)bind_part(
-        builder, root, "model", model_fields, &transformer, errors);
-    (void)bind_part(
-        builder, root, "parallel", parallel_fields, &transformer, errors);
-    (void)bind_part(
-        builder, root, "batch", batch_fields, &transformer, errors);
+    (void)bind_part(builder, root, "model", model_fields, &transformer, errors);
+    (void)bind_part(builder, root, "parallel", parallel_fields, &transformer,
+                    errors);
+    (void)bind_part(builder, root, "batch", batch_fields, &transformer, errors);
     if (errors->count > before) {
         return MODEL_BAD_INPUT;
     }
@@ -165,8 +150,7 @@ enum model_status model_lower(struct model_builder *builder,
         check_size(root, &transformer, errors) != MODEL_OK) {
         return MODEL_BAD_INPUT;
     }
-    model_lower_fsdp(builder,
-                     &transformer,
+    model_lower_fsdp(builder, &transformer,
                      model_topology_rank_count(topology));
     return MODEL_OK;
 }

@@ -41,8 +41,8 @@ static struct model_node *part(struct parser *parser, const char *key)
     struct model_node *mapping = model_node_find(parser->node, key);
 
     if (mapping == NULL) {
-        mapping = model_node_new(
-            parser->arena, MODEL_MAPPING, parser->node, key, NULL);
+        mapping = model_node_new(parser->arena, MODEL_MAPPING, parser->node,
+                                 key, NULL);
         mapping->place = parser->place;
         mapping->key_place = parser->place;
     }
@@ -56,13 +56,8 @@ static bool is_count(const char *text)
 
 static void fault(struct parser *parser, const char *word, const char *hint)
 {
-    (void)model_errors_add(parser->errors,
-                           MODEL_BAD_INPUT,
-                           parser->place,
-                           NULL,
-                           hint,
-                           "cannot read \"%s\"",
-                           word);
+    (void)model_errors_add(parser->errors, MODEL_BAD_INPUT, parser->place, NULL,
+                           hint, "cannot read \"%s\"", word);
 }
 
 static bool word_gpu(struct parser *parser, char *rest)
@@ -146,13 +141,12 @@ static const struct word {
     const char *name;
     bool (*read)(struct parser *parser, char *rest);
     const char *form;
-} words[] = {
-    {"gpu", word_gpu, "gpu:a40"},
-    {"nvlink", word_nvlink, "nvlink:pairs or nvlink:pairs:50GB/s"},
-    {"nvswitch", word_nvswitch, "nvswitch or nvswitch:370GB/s"},
-    {"pcie", word_pcie, "pcie:4 or pcie:4:2/switch"},
-    {"sockets", word_sockets, "sockets:2"},
-    {"nic", word_nic, "nic:2x400Gbit/s"}};
+} words[] = {{"gpu", word_gpu, "gpu:a40"},
+             {"nvlink", word_nvlink, "nvlink:pairs or nvlink:pairs:50GB/s"},
+             {"nvswitch", word_nvswitch, "nvswitch or nvswitch:370GB/s"},
+             {"pcie", word_pcie, "pcie:4 or pcie:4:2/switch"},
+             {"sockets", word_sockets, "sockets:2"},
+             {"nic", word_nic, "nic:2x400Gbit/s"}};
 
 enum { WORDS = sizeof(words) / sizeof(words[0]) };
 
@@ -176,21 +170,19 @@ static void read_word(struct parser *parser, char *text)
     for (int i = 0; i < WORDS; i++) {
         if (strcmp(words[i].name, text) == 0) {
             if (!words[i].read(parser, rest != NULL ? rest : empty)) {
-                fault(parser,
-                      whole,
-                      model_arena_format(
-                          parser->arena, "write %s", words[i].form));
+                fault(parser, whole,
+                      model_arena_format(parser->arena, "write %s",
+                                         words[i].form));
             }
             return;
         }
     }
     nearest = nearest_word(text);
-    fault(parser,
-          whole,
-          nearest != NULL
-              ? model_arena_format(
-                    parser->arena, "did you mean \"%s\"?", nearest)
-              : "write gpu:, nvlink:, nvswitch, pcie:, sockets: or nic:");
+    fault(
+        parser, whole,
+        nearest != NULL
+            ? model_arena_format(parser->arena, "did you mean \"%s\"?", nearest)
+            : "write gpu:, nvlink:, nvswitch, pcie:, sockets: or nic:");
 }
 
 static void read_size(struct parser *parser, char *text)
@@ -277,27 +269,18 @@ char *model_notation_print(struct model_arena *arena,
     enum { SIZE = 512 };
     char *text = model_arena_alloc(arena, SIZE);
 
-    append(text,
-           SIZE,
-           "%dx%d gpu:%s",
-           topology->node_count,
-           topology->gpus_per_node,
-           topology->gpu.name);
+    append(text, SIZE, "%dx%d gpu:%s", topology->node_count,
+           topology->gpus_per_node, topology->gpu.name);
     if (topology->nvlink.kind == MODEL_NVLINK_SWITCH) {
         append(text, SIZE, " nvswitch:");
         append_rate(text, SIZE, topology->nvlink.bytes_per_us);
     } else if (topology->nvlink.kind != MODEL_NVLINK_NONE) {
-        append(text,
-               SIZE,
-               " nvlink:%s:",
-               model_nvlink_names[topology->nvlink.kind]);
+        append(text, SIZE,
+               " nvlink:%s:", model_nvlink_names[topology->nvlink.kind]);
         append_rate(text, SIZE, topology->nvlink.bytes_per_us);
     }
-    append(text,
-           SIZE,
-           " pcie:%d:%d/switch sockets:%d",
-           topology->pcie.generation,
-           topology->pcie.gpus_per_switch,
+    append(text, SIZE, " pcie:%d:%d/switch sockets:%d",
+           topology->pcie.generation, topology->pcie.gpus_per_switch,
            topology->host.sockets);
     if (topology->nics.count > 0) {
         append(text, SIZE, " nic:%dx", topology->nics.count);

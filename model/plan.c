@@ -157,9 +157,7 @@ static void put_quantity(struct model_arena *arena,
     char text[64];
 
     if (value > 0.0) {
-        put(arena,
-            mapping,
-            key,
+        put(arena, mapping, key,
             model_units_print(value, dimension, text, sizeof(text)));
     }
 }
@@ -178,11 +176,11 @@ static void put_row(struct model_arena *arena,
     put_quantity(arena, item, "min_size", MODEL_BYTES, row->min_bytes);
     put_quantity(arena, item, "max_size", MODEL_BYTES, row->max_bytes);
     put(arena, item, "group", row->group);
-    put_name(
-        arena, item, "algorithm", model_algorithm_names, config->algorithm);
+    put_name(arena, item, "algorithm", model_algorithm_names,
+             config->algorithm);
     put_name(arena, item, "protocol", model_protocol_names, config->protocol);
-    put_name(
-        arena, item, "transport", model_transport_names, config->transport);
+    put_name(arena, item, "transport", model_transport_names,
+             config->transport);
     put_quantity(arena, item, "channels", MODEL_COUNT, config->channels);
     put_quantity(arena, item, "threads", MODEL_COUNT, config->threads);
     put_quantity(arena, item, "chunk", MODEL_BYTES, config->chunk_bytes);

@@ -16,12 +16,12 @@
 #include "model/workload.h"
 
 struct model_plan_row {
-    const char *op;        /* id, or NULL */
-    const char *window;    /* or NULL */
-    int kind;              /* enum model_op_kind or MODEL_UNSET */
-    double min_bytes;      /* size range, inclusive; max 0: no limit */
+    const char *op;     /* id, or NULL */
+    const char *window; /* or NULL */
+    int kind;           /* enum model_op_kind or MODEL_UNSET */
+    double min_bytes;   /* size range, inclusive; max 0: no limit */
     double max_bytes;
-    const char *group;     /* or NULL */
+    const char *group; /* or NULL */
     struct model_config config;
 };
 

@@ -23,7 +23,8 @@ struct model_ring model_ring_make(const struct model_topology *topology,
 {
     struct model_ring ring = {topology, group, 2};
 
-    if (group->count > 0 && node_of(&ring, 0) != node_of(&ring, group->count - 1)) {
+    if (group->count > 0 &&
+        node_of(&ring, 0) != node_of(&ring, group->count - 1)) {
         ring.variants = 2 * topology->nics.count;
     }
     return ring;
@@ -45,10 +46,8 @@ int model_ring_channels(const struct model_ring *ring,
 }
 
 /* First member and number of members on a member's node. */
-static void node_span(const struct model_ring *ring,
-                      int member,
-                      int *first,
-                      int *count)
+static void
+node_span(const struct model_ring *ring, int member, int *first, int *count)
 {
     int node = node_of(ring, member);
     int low = member;

@@ -5,8 +5,8 @@
 
 #include "model/topology_read.h"
 
-const char *const model_nvlink_names[] = {
-    "none", "pairs", "mesh", "switch", NULL};
+const char *const model_nvlink_names[] = {"none", "pairs", "mesh", "switch",
+                                          NULL};
 
 #define AT(member) offsetof(struct model_topology, member)
 
@@ -220,14 +220,11 @@ static void fault(const struct model_topology *topology,
         node != NULL && key != NULL ? model_node_find(node, key) : NULL;
 
     (void)model_errors_add(
-        errors,
-        MODEL_BAD_INPUT,
+        errors, MODEL_BAD_INPUT,
         child != NULL ? child->place : topology->tree->place,
         key != NULL ? model_arena_format(errors->arena, "%s.%s", part, key)
                     : part,
-        hint,
-        "%s",
-        message);
+        hint, "%s", message);
 }
 
 enum model_status model_topology_check(const struct model_topology *topology,
@@ -237,43 +234,24 @@ enum model_status model_topology_check(const struct model_topology *topology,
     int gpus = topology->gpus_per_node;
 
     if (topology->node_count > 1 && topology->nics.count == 0) {
-        fault(topology,
-              errors,
-              "node",
-              "nics",
+        fault(topology, errors, "node", "nics",
               "write nics: {count: 1, rate: 100 Gbit/s}, or one node",
               "several nodes but no NIC to join them");
     }
     if (topology->nvlink.kind == MODEL_NVLINK_PAIRS && gpus % 2 != 0) {
-        fault(topology,
-              errors,
-              "node",
-              "gpus",
-              "write an even number of GPUs",
+        fault(topology, errors, "node", "gpus", "write an even number of GPUs",
               "NVLink pairs need an even number of GPUs");
     }
     if (gpus % topology->host.sockets != 0) {
-        fault(topology,
-              errors,
-              "node",
-              "gpus",
-              "change gpus or host.sockets",
+        fault(topology, errors, "node", "gpus", "change gpus or host.sockets",
               "GPUs do not divide evenly over the sockets");
     } else if (gpus / topology->host.sockets % topology->pcie.gpus_per_switch !=
                0) {
-        fault(topology,
-              errors,
-              "node",
-              "pcie",
-              "change gpus_per_switch",
+        fault(topology, errors, "node", "pcie", "change gpus_per_switch",
               "a socket's GPUs do not divide evenly over its PCIe switches");
     }
     if ((double)topology->node_count * gpus > 16777216.0) {
-        fault(topology,
-              errors,
-              "nodes",
-              NULL,
-              "at most 16777216",
+        fault(topology, errors, "nodes", NULL, "at most 16777216",
               "more GPUs than the simulator numbers");
     }
     return errors->count == before ? MODEL_OK : MODEL_BAD_INPUT;

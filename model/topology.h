@@ -24,9 +24,9 @@ enum model_nvlink_kind {
 extern const char *const model_nvlink_names[MODEL_NVLINK_KINDS + 1];
 
 struct model_nvlink {
-    int kind;             /* enum model_nvlink_kind */
-    double bytes_per_us;  /* achieved, per GPU and direction; mesh: divided
-                             evenly over the peers */
+    int kind;            /* enum model_nvlink_kind */
+    double bytes_per_us; /* achieved, per GPU and direction; mesh: divided
+                            evenly over the peers */
     double latency_us;
 };
 
@@ -51,7 +51,7 @@ struct model_pcie {
 
 struct model_host {
     int sockets;
-    double cross_bytes_per_us;  /* between two sockets, per direction */
+    double cross_bytes_per_us; /* between two sockets, per direction */
     double cross_latency_us;
     double memory_bytes_per_us; /* one socket's memory, reads plus writes */
     double memory_latency_us;

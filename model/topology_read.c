@@ -45,8 +45,7 @@ static void merge(struct model_arena *arena,
 
         if (own == NULL) {
             adopt(arena, over, child);
-        } else if (own->kind == MODEL_MAPPING &&
-                   child->kind == MODEL_MAPPING &&
+        } else if (own->kind == MODEL_MAPPING && child->kind == MODEL_MAPPING &&
                    model_node_find(own, "value") == NULL) {
             merge(arena, own, child);
         }
@@ -78,8 +77,9 @@ static struct model_node *take(struct model_node *mapping, const char *key)
 }
 
 /* The mapping at key below parent, made when absent. */
-static struct model_node *
-mapping_at(struct model_arena *arena, struct model_node *parent, const char *key)
+static struct model_node *mapping_at(struct model_arena *arena,
+                                     struct model_node *parent,
+                                     const char *key)
 {
     struct model_node *child = model_node_find(parent, key);
 
@@ -102,12 +102,8 @@ static struct model_node *read_mapping(struct reader *reader, const char *path)
         model_yaml_read_file(reader->arena, path, reader->errors);
 
     if (root != NULL && root->kind != MODEL_MAPPING) {
-        (void)model_errors_add(reader->errors,
-                               MODEL_BAD_INPUT,
-                               root->place,
-                               NULL,
-                               "write key: value lines",
-                               "not a mapping");
+        (void)model_errors_add(reader->errors, MODEL_BAD_INPUT, root->place,
+                               NULL, "write key: value lines", "not a mapping");
         return NULL;
     }
     return root;
@@ -123,12 +119,9 @@ static const char *named_file(struct reader *reader,
 
     if (slash != NULL && name->text[0] != '/') {
         int length = (int)(slash - name->place.file);
-        const char *path = model_arena_format(reader->arena,
-                                              "%.*s/%s%s",
-                                              length,
-                                              name->place.file,
-                                              beside,
-                                              name->text);
+        const char *path =
+            model_arena_format(reader->arena, "%.*s/%s%s", length,
+                               name->place.file, beside, name->text);
 
         if (model_file_exists(path)) {
             return path;
@@ -138,12 +131,8 @@ static const char *named_file(struct reader *reader,
             return path;
         }
     }
-    return model_file_find(reader->arena,
-                           folder,
-                           name->text,
-                           name->place,
-                           name->key,
-                           reader->errors);
+    return model_file_find(reader->arena, folder, name->text, name->place,
+                           name->key, reader->errors);
 }
 
 /* Merge the chain of `base:` files below root. */
@@ -158,10 +147,7 @@ static enum model_status read_bases(struct reader *reader,
 
         if (depth == BASES_MAX || base->kind != MODEL_SCALAR) {
             return model_errors_add(
-                reader->errors,
-                MODEL_BAD_INPUT,
-                base->place,
-                "base",
+                reader->errors, MODEL_BAD_INPUT, base->place, "base",
                 "write the name of one topology file",
                 base->kind == MODEL_SCALAR
                     ? "bases are nested too deep, or in a circle"
@@ -189,9 +175,7 @@ apply_overrides(struct reader *reader, struct model_node *root, bool gpu)
         bool for_gpu = strncmp(text, "gpu.", 4) == 0;
 
         if (for_gpu == gpu) {
-            (void)model_node_set(reader->arena,
-                                 root,
-                                 gpu ? text + 4 : text,
+            (void)model_node_set(reader->arena, root, gpu ? text + 4 : text,
                                  reader->errors);
         }
     }
@@ -206,11 +190,8 @@ static struct model_node *read_gpu(struct reader *reader,
     const char *path;
 
     if (gpu == NULL) {
-        (void)model_errors_add(reader->errors,
-                               MODEL_BAD_INPUT,
-                               root->place,
-                               "gpu",
-                               "write gpu: a40",
+        (void)model_errors_add(reader->errors, MODEL_BAD_INPUT, root->place,
+                               "gpu", "write gpu: a40",
                                "required key is missing");
         return NULL;
     }
@@ -228,7 +209,8 @@ static void merge_part(struct reader *reader,
                        const char *key,
                        const char *choice)
 {
-    const struct model_node *part = model_node_find(defaults, key);
+    const struct model_node *part =
+        is_mapping(defaults) ? model_node_find(defaults, key) : NULL;
 
     if (part != NULL && choice != NULL) {
         part = model_node_find(part, choice);
@@ -256,15 +238,12 @@ static enum model_status merge_defaults(struct reader *reader,
 {
     struct model_place nowhere = {NULL, 0, 0};
     struct model_node *node = mapping_at(reader->arena, root, "node");
-    const char *path = model_file_find(reader->arena,
-                                       "topologies",
-                                       "defaults",
-                                       nowhere,
-                                       NULL,
-                                       reader->errors);
+    const char *path = model_file_find(reader->arena, "topologies", "defaults",
+                                       nowhere, NULL, reader->errors);
     struct model_node *defaults =
         path != NULL ? read_mapping(reader, path) : NULL;
     struct model_node *nvlink;
+    struct model_node *sources;
 
     if (defaults == NULL || !is_mapping(node)) {
         return defaults == NULL ? MODEL_BAD_INPUT : MODEL_OK;
@@ -272,23 +251,14 @@ static enum model_status merge_defaults(struct reader *reader,
     nvlink = model_node_find(node, "nvlink");
     merge_part(reader, nvlink, gpu, "nvlink", NULL);
     merge_part(reader, node, defaults, "node", NULL);
-    merge_part(reader,
-               model_node_find(node, "pcie"),
-               defaults,
-               "pcie",
+    merge_part(reader, model_node_find(node, "pcie"), defaults, "pcie",
                text_at(model_node_find(node, "pcie"), "generation", ""));
-    merge_part(
-        reader, model_node_find(node, "nics"), defaults, "nics", NULL);
-    merge_part(reader,
-               mapping_at(reader->arena, root, "nccl"),
-               defaults,
-               "nccl",
-               text_at(nvlink, "kind", "none"));
-    merge_part(reader,
-               mapping_at(reader->arena, root, "sources"),
-               defaults,
-               "sources",
-               NULL);
+    merge_part(reader, model_node_find(node, "nics"), defaults, "nics", NULL);
+    merge_part(reader, mapping_at(reader->arena, root, "nccl"), defaults,
+               "nccl", text_at(nvlink, "kind", "none"));
+    sources = mapping_at(reader->arena, root, "sources");
+    merge_part(reader, sources, nvlink != NULL ? gpu : NULL, "sources", NULL);
+    merge_part(reader, sources, defaults, "sources", NULL);
     return MODEL_OK;
 }
 

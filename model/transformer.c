@@ -80,11 +80,8 @@ static void emit(struct model_emitter *emitter,
                  const char *suffix,
                  struct model_op op)
 {
-    op.id = model_arena_format(emitter->builder->arena,
-                               "%s.%s%s",
-                               emitter->prefix,
-                               name,
-                               suffix);
+    op.id = model_arena_format(emitter->builder->arena, "%s.%s%s",
+                               emitter->prefix, name, suffix);
     op.window = emitter->window;
     op.stream = emitter->stream;
     op.type = emitter->transformer->type;
@@ -101,9 +98,7 @@ static void emit_gemm(struct model_emitter *emitter,
                       double n,
                       double k)
 {
-    emit(emitter,
-         name,
-         suffix,
+    emit(emitter, name, suffix,
          (struct model_op){
              .kind = MODEL_OP_GEMM, .m = m, .n = n, .k = k, .batch = 1.0});
 }
@@ -113,9 +108,7 @@ static void emit_memory(struct model_emitter *emitter,
                         const char *suffix,
                         double bytes)
 {
-    emit(emitter,
-         name,
-         suffix,
+    emit(emitter, name, suffix,
          (struct model_op){.kind = MODEL_OP_MEMORY, .bytes = bytes});
 }
 
@@ -129,18 +122,15 @@ static void emit_attention(struct model_emitter *emitter,
     double blocks = ceil((double)t->sequence / ATTENTION_ROWS);
     double flops = 4.0 * tokens(t) * t->sequence * query_width(t) / 2.0;
 
-    emit(emitter,
-         part->name,
-         suffix,
-         (struct model_op){.kind = MODEL_OP_KERNEL,
-                           .kernel_class = MODEL_CLASS_ATTENTION,
-                           .ctas = (int)((double)t->micro_batch * t->heads *
-                                         blocks),
-                           .ctas_per_sm = 1,
-                           .flops = flop_factor * flops,
-                           .bytes = byte_factor * part->elements * tokens(t) *
-                                    model_type_bytes(
-                                        (enum model_type)t->type)});
+    emit(emitter, part->name, suffix,
+         (struct model_op){
+             .kind = MODEL_OP_KERNEL,
+             .kernel_class = MODEL_CLASS_ATTENTION,
+             .ctas = (int)((double)t->micro_batch * t->heads * blocks),
+             .ctas_per_sm = 1,
+             .flops = flop_factor * flops,
+             .bytes = byte_factor * part->elements * tokens(t) *
+                      model_type_bytes((enum model_type)t->type)});
 }
 
 static void emit_forward(struct model_emitter *emitter, const struct part *part)
@@ -148,14 +138,12 @@ static void emit_forward(struct model_emitter *emitter, const struct part *part)
     const struct model_transformer *t = emitter->transformer;
 
     if (part->kind == GEMM) {
-        emit_gemm(
-            emitter, part->name, "", tokens(t), part->columns, part->inner);
+        emit_gemm(emitter, part->name, "", tokens(t), part->columns,
+                  part->inner);
     } else if (part->kind == ATTENTION) {
         emit_attention(emitter, part, "", 1.0, 1.0);
     } else {
-        emit_memory(emitter,
-                    part->name,
-                    "",
+        emit_memory(emitter, part->name, "",
                     part->elements * tokens(t) *
                         model_type_bytes((enum model_type)t->type));
     }
@@ -167,24 +155,14 @@ static void emit_backward(struct model_emitter *emitter,
     const struct model_transformer *t = emitter->transformer;
 
     if (part->kind == GEMM) {
-        emit_gemm(emitter,
-                  part->name,
-                  ".dgrad",
-                  tokens(t),
-                  part->inner,
+        emit_gemm(emitter, part->name, ".dgrad", tokens(t), part->inner,
                   part->columns);
-        emit_gemm(emitter,
-                  part->name,
-                  ".wgrad",
-                  part->columns,
-                  part->inner,
+        emit_gemm(emitter, part->name, ".wgrad", part->columns, part->inner,
                   tokens(t));
     } else if (part->kind == ATTENTION) {
         emit_attention(emitter, part, ".grad", 2.5, 2.0);
     } else {
-        emit_memory(emitter,
-                    part->name,
-                    ".grad",
+        emit_memory(emitter, part->name, ".grad",
                     2.0 * part->elements * tokens(t) *
                         model_type_bytes((enum model_type)t->type));
     }
@@ -214,9 +192,7 @@ void model_transformer_embed(struct model_emitter *emitter)
 {
     const struct model_transformer *t = emitter->transformer;
 
-    emit_memory(emitter,
-                "embed",
-                "",
+    emit_memory(emitter, "embed", "",
                 2.0 * tokens(t) * t->hidden *
                     model_type_bytes((enum model_type)t->type));
 }
@@ -231,9 +207,7 @@ void model_transformer_head_forward(struct model_emitter *emitter)
     emit_forward(emitter, &norm);
     emit_forward(emitter, &logits);
     /* Read the logits; write and read them once as fp32. */
-    emit_memory(emitter,
-                "loss",
-                "",
+    emit_memory(emitter, "loss", "",
                 tokens(t) * t->vocabulary *
                     (model_type_bytes((enum model_type)t->type) + 8.0));
 }
@@ -255,6 +229,6 @@ void model_transformer_optimizer(struct model_emitter *emitter,
         model_type_bytes((enum model_type)emitter->transformer->type);
 
     /* Gradient read, weight written; master and two moments read, written. */
-    emit_memory(
-        emitter, "adamw", "", parameters * (2.0 * type_bytes + 3.0 * 8.0));
+    emit_memory(emitter, "adamw", "",
+                parameters * (2.0 * type_bytes + 3.0 * 8.0));
 }

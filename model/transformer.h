@@ -29,7 +29,7 @@ struct model_transformer {
     int hidden, layers, heads, kv_heads, head_width, ffn, vocabulary;
     bool gated_ffn;
     bool tied_embedding;
-    int type; /* enum model_type */
+    int type;     /* enum model_type */
     int parallel; /* enum model_parallel */
     bool forward_prefetch;
     bool backward_prefetch;

@@ -7,13 +7,9 @@
 
 #include <string.h>
 
-const char *const model_op_names[] = {"gemm",
-                                      "kernel",
-                                      "memory",
-                                      "all_gather",
-                                      "reduce_scatter",
-                                      "all_reduce",
-                                      NULL};
+const char *const model_op_names[] = {
+    "gemm",           "kernel",     "memory", "all_gather",
+    "reduce_scatter", "all_reduce", NULL};
 
 /* The file's top level; the parts are bound by their own readers. */
 struct top {
@@ -76,19 +72,15 @@ static enum model_status read_group(struct model_builder *builder,
                                     int rank_count,
                                     struct model_errors *errors)
 {
-    int *ranks = model_arena_array(
-        builder->arena, (size_t)list->count + 1, sizeof(*ranks));
+    int *ranks = model_arena_array(builder->arena, (size_t)list->count + 1,
+                                   sizeof(*ranks));
     int count = 0;
     const char *key =
         model_arena_format(builder->arena, "groups.%s", list->key);
 
     if (list->kind != MODEL_SEQUENCE || list->count == 0) {
-        return model_errors_add(errors,
-                                MODEL_BAD_INPUT,
-                                list->place,
-                                key,
-                                "write [0, 1, 2, 3]",
-                                "not a list of ranks");
+        return model_errors_add(errors, MODEL_BAD_INPUT, list->place, key,
+                                "write [0, 1, 2, 3]", "not a list of ranks");
     }
     for (const struct model_node *item = list->first; item != NULL;
          item = item->next) {
@@ -100,10 +92,7 @@ static enum model_status read_group(struct model_builder *builder,
             value >= (double)rank_count ||
             (count > 0 && (int)value <= ranks[count - 1])) {
             return model_errors_add(
-                errors,
-                MODEL_BAD_INPUT,
-                item->place,
-                key,
+                errors, MODEL_BAD_INPUT, item->place, key,
                 model_arena_format(builder->arena,
                                    "write ascending ranks from 0 to %d",
                                    rank_count - 1),
@@ -128,16 +117,11 @@ static enum model_status read_groups(struct model_builder *builder,
     model_builder_group(builder, "world", NULL, rank_count);
     model_builder_group(builder, "node", NULL, topology->gpus_per_node);
     for (const struct model_node *list = groups != NULL ? groups->first : NULL;
-         list != NULL;
-         list = list->next) {
+         list != NULL; list = list->next) {
         if (model_builder_find_group(builder, list->key) >= 0) {
-            status = model_errors_add(errors,
-                                      MODEL_BAD_INPUT,
-                                      list->key_place,
-                                      "groups",
-                                      "choose another name",
-                                      "\"%s\" is always there",
-                                      list->key);
+            status = model_errors_add(errors, MODEL_BAD_INPUT, list->key_place,
+                                      "groups", "choose another name",
+                                      "\"%s\" is always there", list->key);
         } else if (read_group(builder, list, rank_count, errors) != MODEL_OK) {
             status = MODEL_BAD_INPUT;
         }
@@ -150,10 +134,7 @@ static enum model_status check_forms(const struct top *top,
                                      struct model_errors *errors)
 {
     if ((top->ops != NULL) == (top->model != NULL)) {
-        return model_errors_add(errors,
-                                MODEL_BAD_INPUT,
-                                root->place,
-                                NULL,
+        return model_errors_add(errors, MODEL_BAD_INPUT, root->place, NULL,
                                 "write ops: [...], or model: {...}, "
                                 "parallel: {...} and batch: {...}",
                                 top->ops != NULL
@@ -161,11 +142,8 @@ static enum model_status check_forms(const struct top *top,
                                     : "neither ops nor model is given");
     }
     if (top->groups != NULL && top->groups->kind != MODEL_MAPPING) {
-        return model_errors_add(errors,
-                                MODEL_BAD_INPUT,
-                                top->groups->place,
-                                "groups",
-                                "write groups: {name: [0, 1]}",
+        return model_errors_add(errors, MODEL_BAD_INPUT, top->groups->place,
+                                "groups", "write groups: {name: [0, 1]}",
                                 "not a mapping");
     }
     return MODEL_OK;
@@ -219,12 +197,9 @@ enum model_status model_workload_read(struct model_arena *arena,
         return MODEL_BAD_INPUT;
     }
     if (root->kind != MODEL_MAPPING) {
-        return model_errors_add(errors,
-                                MODEL_BAD_INPUT,
-                                root->place,
-                                NULL,
-                                "write name: and ops: or model:",
-                                "not a mapping");
+        return model_errors_add(
+            errors, MODEL_BAD_INPUT, root->place, NULL,
+            "write name: and ops: or model:", "not a mapping");
     }
     for (int i = 0; i < override_count; i++) {
         (void)model_node_set(arena, root, overrides[i], errors);
@@ -241,24 +216,15 @@ struct model_kernel model_op_kernel(const struct model_op *op,
     struct model_kernel kernel;
 
     if (op->kind == MODEL_OP_GEMM) {
-        kernel = model_kernel_gemm(gpu,
-                                   (enum model_type)op->type,
-                                   op->m,
-                                   op->n,
-                                   op->k,
-                                   op->batch,
-                                   op->tile_m,
-                                   op->tile_n,
+        kernel = model_kernel_gemm(gpu, (enum model_type)op->type, op->m, op->n,
+                                   op->k, op->batch, op->tile_m, op->tile_n,
                                    (enum model_schedule)op->schedule);
     } else if (op->kind == MODEL_OP_KERNEL) {
-        kernel = model_kernel_grid(gpu,
-                                   (enum model_type)op->type,
-                                   (enum model_kernel_class)op->kernel_class,
-                                   op->ctas,
-                                   op->ctas_per_sm,
-                                   op->flops,
-                                   op->bytes,
-                                   (enum model_schedule)op->schedule);
+        kernel =
+            model_kernel_grid(gpu, (enum model_type)op->type,
+                              (enum model_kernel_class)op->kernel_class,
+                              op->ctas, op->ctas_per_sm, op->flops, op->bytes,
+                              (enum model_schedule)op->schedule);
     } else {
         kernel = model_kernel_memory(gpu, op->bytes);
     }

@@ -28,12 +28,12 @@ extern const char *const model_op_names[MODEL_OP_KINDS + 1];
 /* One operation. Texts and arrays live in the workload's arena. */
 struct model_op {
     const char *id;
-    const char *window; /* overlap window it belongs to, or NULL */
-    int kind;           /* enum model_op_kind */
-    int stream;         /* index */
-    int type;           /* enum model_type */
-    int schedule;       /* enum model_schedule */
-    int kernel_class;   /* enum model_kernel_class */
+    const char *window;         /* overlap window it belongs to, or NULL */
+    int kind;                   /* enum model_op_kind */
+    int stream;                 /* index */
+    int type;                   /* enum model_type */
+    int schedule;               /* enum model_schedule */
+    int kernel_class;           /* enum model_kernel_class */
     double m, n, k, batch;      /* gemm */
     int tile_m, tile_n;         /* gemm; 0: the GPU's */
     int sm_limit;               /* 0: none */

@@ -46,11 +46,9 @@ int model_builder_stream(struct model_builder *builder,
             return i;
         }
     }
-    workload->streams = grow(builder->arena,
-                             workload->streams,
-                             workload->stream_count,
-                             &builder->stream_room,
-                             sizeof(*workload->streams));
+    workload->streams =
+        grow(builder->arena, workload->streams, workload->stream_count,
+             &builder->stream_room, sizeof(*workload->streams));
     workload->streams[workload->stream_count] =
         (struct model_stream){name, priority};
     return workload->stream_count++;
@@ -63,11 +61,9 @@ int model_builder_group(struct model_builder *builder,
 {
     struct model_workload *workload = builder->workload;
 
-    workload->groups = grow(builder->arena,
-                            workload->groups,
-                            workload->group_count,
-                            &builder->group_room,
-                            sizeof(*workload->groups));
+    workload->groups =
+        grow(builder->arena, workload->groups, workload->group_count,
+             &builder->group_room, sizeof(*workload->groups));
     workload->groups[workload->group_count] =
         (struct model_group){name, ranks, count};
     return workload->group_count++;
@@ -88,11 +84,8 @@ int model_builder_add(struct model_builder *builder, const struct model_op *op)
 {
     struct model_workload *workload = builder->workload;
 
-    workload->ops = grow(builder->arena,
-                         workload->ops,
-                         workload->op_count,
-                         &builder->op_room,
-                         sizeof(*workload->ops));
+    workload->ops = grow(builder->arena, workload->ops, workload->op_count,
+                         &builder->op_room, sizeof(*workload->ops));
     workload->ops[workload->op_count] = *op;
     return workload->op_count++;
 }
@@ -105,11 +98,10 @@ void model_builder_after(struct model_builder *builder, int op, int other)
     if (other == MODEL_UNSET) {
         return;
     }
-    after = model_arena_array(
-        builder->arena, (size_t)target->after_count + 1, sizeof(*after));
+    after = model_arena_array(builder->arena, (size_t)target->after_count + 1,
+                              sizeof(*after));
     if (target->after_count > 0) {
-        memcpy(after,
-               target->after,
+        memcpy(after, target->after,
                (size_t)target->after_count * sizeof(*after));
     }
     after[target->after_count++] = other;

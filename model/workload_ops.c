@@ -208,14 +208,10 @@ static void fault(const struct reader *reader,
     const struct model_node *child = model_node_find(item, key);
 
     (void)model_errors_add(
-        reader->errors,
-        MODEL_BAD_INPUT,
+        reader->errors, MODEL_BAD_INPUT,
         child != NULL ? child->place : item->place,
         model_arena_format(reader->builder->arena, "ops[%d].%s", row, key),
-        hint,
-        "%s%s",
-        message,
-        detail);
+        hint, "%s%s", message, detail);
 }
 
 static void check_keys(const struct reader *reader, int row)
@@ -224,35 +220,23 @@ static void check_keys(const struct reader *reader, int row)
     enum family family = family_of(reader->rows[row].op.kind);
 
     for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
-        bool given =
-            model_node_find(reader->items[row], rules[i].key) != NULL;
+        bool given = model_node_find(reader->items[row], rules[i].key) != NULL;
 
         if (!given && (rules[i].needed_by & (int)family) != 0) {
-            fault(reader,
-                  row,
-                  rules[i].key,
-                  NULL,
-                  "required for kind ",
-                  kind);
+            fault(reader, row, rules[i].key, NULL, "required for kind ", kind);
         } else if (given && (rules[i].allowed_in & (int)family) == 0) {
-            fault(reader,
-                  row,
-                  rules[i].key,
-                  "leave it out",
-                  "has no meaning for kind ",
-                  kind);
+            fault(reader, row, rules[i].key, "leave it out",
+                  "has no meaning for kind ", kind);
         }
     }
 }
 
 /* The priority of a stream; collectives go first unless the file says. */
-static int stream_priority(const struct reader *reader,
-                           const char *name,
-                           int otherwise)
+static int
+stream_priority(const struct reader *reader, const char *name, int otherwise)
 {
     const struct model_node *node =
-        reader->streams != NULL ? model_node_find(reader->streams, name)
-                                : NULL;
+        reader->streams != NULL ? model_node_find(reader->streams, name) : NULL;
 
     if (node == NULL || node->kind != MODEL_SCALAR) {
         return otherwise;
@@ -270,12 +254,8 @@ static void set_tile(const struct reader *reader, int index)
     }
     if (row->tile.count != 2 || sides[0] < 1.0 || sides[1] < 1.0 ||
         sides[0] > 4096.0 || sides[1] > 4096.0) {
-        fault(reader,
-              index,
-              "tile",
-              "write [128, 256]",
-              "not two sides from 1 to 4096",
-              "");
+        fault(reader, index, "tile", "write [128, 256]",
+              "not two sides from 1 to 4096", "");
         return;
     }
     row->op.tile_m = (int)sides[0];
@@ -287,9 +267,9 @@ static void set_group(const struct reader *reader, int index)
     struct row *row = &reader->rows[index];
     const char *name = row->group != NULL ? row->group : "world";
     const struct model_workload *workload = reader->builder->workload;
-    const char **names = model_arena_array(reader->builder->arena,
-                                           (size_t)workload->group_count + 1,
-                                           sizeof(*names));
+    const char **names =
+        model_arena_array(reader->builder->arena,
+                          (size_t)workload->group_count + 1, sizeof(*names));
     const char *nearest;
 
     row->op.group = model_builder_find_group(reader->builder, name);
@@ -300,15 +280,11 @@ static void set_group(const struct reader *reader, int index)
         names[i] = workload->groups[i].name;
     }
     nearest = model_nearest_name(name, names);
-    fault(reader,
-          index,
-          "group",
-          nearest != NULL
-              ? model_arena_format(
-                    reader->builder->arena, "did you mean \"%s\"?", nearest)
-              : "write world, node, or a key of groups",
-          "no such group: ",
-          name);
+    fault(reader, index, "group",
+          nearest != NULL ? model_arena_format(reader->builder->arena,
+                                               "did you mean \"%s\"?", nearest)
+                          : "write world, node, or a key of groups",
+          "no such group: ", name);
 }
 
 /* What the table cannot put into the op by itself. */
@@ -328,8 +304,7 @@ static void finish_row(const struct reader *reader, int index)
     op->bytes = collective ? row->size : row->hbm;
     op->place = reader->items[index]->place;
     op->stream = model_builder_stream(
-        reader->builder,
-        stream,
+        reader->builder, stream,
         stream_priority(reader, stream, collective ? 1 : 0));
     set_tile(reader, index);
     if (collective) {
@@ -354,9 +329,8 @@ static void read_rows(struct reader *reader, const struct model_node *ops)
 
         reader->items[index] = item;
         reader->rows[index].op.config = model_config_none();
-        if (model_schema_bind(
-                &binding, row_fields, item, &reader->rows[index]) ==
-            MODEL_OK) {
+        if (model_schema_bind(&binding, row_fields, item,
+                              &reader->rows[index]) == MODEL_OK) {
             check_keys(reader, index);
             finish_row(reader, index);
         }
@@ -389,12 +363,8 @@ static struct named *sort_ids(struct reader *reader)
     qsort(names, (size_t)reader->count, sizeof(*names), compare_named);
     for (int i = 1; i < reader->count; i++) {
         if (strcmp(names[i].id, names[i - 1].id) == 0) {
-            fault(reader,
-                  names[i].row,
-                  "id",
-                  "choose another id",
-                  "used twice: ",
-                  names[i].id);
+            fault(reader, names[i].row, "id", "choose another id",
+                  "used twice: ", names[i].id);
         }
     }
     return names;
@@ -431,15 +401,16 @@ static void make_ops(struct reader *reader, int index)
         struct model_op op = row->op;
 
         if (row->repeat > 1) {
-            op.id = model_arena_format(
-                reader->builder->arena, "%s.%d", row->op.id, i);
+            op.id = model_arena_format(reader->builder->arena, "%s.%d",
+                                       row->op.id, i);
         }
         reader->last_op[index] = model_builder_add(reader->builder, &op);
     }
 }
 
 /* Turn ids into indices: the first copy waits for the last of the other. */
-static void link_row(struct reader *reader, const struct named *names, int index)
+static void
+link_row(struct reader *reader, const struct named *names, int index)
 {
     const struct row *row = &reader->rows[index];
     const char *const *ids = row->after.items;
@@ -449,15 +420,10 @@ static void link_row(struct reader *reader, const struct named *names, int index
         int other = find_id(reader, names, ids[i]);
 
         if (other < 0) {
-            fault(reader,
-                  index,
-                  "after",
-                  "write the id of another op",
-                  "no such op: ",
-                  ids[i]);
+            fault(reader, index, "after", "write the id of another op",
+                  "no such op: ", ids[i]);
         } else {
-            model_builder_after(
-                reader->builder, first, reader->last_op[other]);
+            model_builder_after(reader->builder, first, reader->last_op[other]);
         }
     }
 }
@@ -472,8 +438,8 @@ static void check_circles(const struct reader *reader)
     int *waits = model_arena_array(arena, (size_t)count + 1, sizeof(int));
     int *first = model_arena_array(arena, (size_t)count + 2, sizeof(int));
     int *queue = model_arena_array(arena, (size_t)count + 1, sizeof(int));
-    int *tail = model_arena_array(
-        arena, (size_t)workload->stream_count + 1, sizeof(int));
+    int *tail = model_arena_array(arena, (size_t)workload->stream_count + 1,
+                                  sizeof(int));
     int *next = model_arena_array(arena, (size_t)count + 1, sizeof(int));
     int *edges;
     int edge_count = 0;
@@ -526,13 +492,9 @@ static void check_circles(const struct reader *reader)
     for (int i = 0; i < count; i++) {
         if (waits[i] > 0 && workload->ops[i].after_count > 0) {
             (void)model_errors_add(
-                reader->errors,
-                MODEL_BAD_INPUT,
-                workload->ops[i].place,
-                "ops.after",
-                "ops of one stream run in the order of the list",
-                "\"%s\" waits, in a circle, for itself",
-                workload->ops[i].id);
+                reader->errors, MODEL_BAD_INPUT, workload->ops[i].place,
+                "ops.after", "ops of one stream run in the order of the list",
+                "\"%s\" waits, in a circle, for itself", workload->ops[i].id);
             return;
         }
     }
@@ -544,30 +506,23 @@ static enum model_status check_streams(const struct model_node *streams,
     int before = errors->count;
 
     if (streams != NULL && streams->kind != MODEL_MAPPING) {
-        return model_errors_add(errors,
-                                MODEL_BAD_INPUT,
-                                streams->place,
-                                "streams",
-                                "write streams: {comm: 1}",
+        return model_errors_add(errors, MODEL_BAD_INPUT, streams->place,
+                                "streams", "write streams: {comm: 1}",
                                 "not a mapping");
     }
-    for (const struct model_node *item =
-             streams != NULL ? streams->first : NULL;
-         item != NULL;
-         item = item->next) {
+    for (const struct model_node *item = streams != NULL ? streams->first
+                                                         : NULL;
+         item != NULL; item = item->next) {
         double value;
 
         if (item->kind != MODEL_SCALAR ||
             model_units_parse(item->text, MODEL_COUNT, &value, NULL) !=
                 MODEL_OK ||
             value > 100.0) {
-            (void)model_errors_add(errors,
-                                   MODEL_BAD_INPUT,
-                                   item->place,
+            (void)model_errors_add(errors, MODEL_BAD_INPUT, item->place,
                                    "streams",
                                    "write a whole number from 0 to 100",
-                                   "bad priority of stream \"%s\"",
-                                   item->key);
+                                   "bad priority of stream \"%s\"", item->key);
         }
     }
     return errors->count == before ? MODEL_OK : MODEL_BAD_INPUT;
@@ -588,10 +543,7 @@ enum model_status model_read_ops(struct model_builder *builder,
     double total = 0.0;
 
     if (ops->kind != MODEL_SEQUENCE || ops->count == 0) {
-        return model_errors_add(errors,
-                                MODEL_BAD_INPUT,
-                                ops->place,
-                                "ops",
+        return model_errors_add(errors, MODEL_BAD_INPUT, ops->place, "ops",
                                 "write - {id: a, kind: gemm, ...} lines",
                                 "not a list of operations");
     }
@@ -612,12 +564,8 @@ enum model_status model_read_ops(struct model_builder *builder,
     for (int i = 0; i < reader.count; i++) {
         total += (double)reader.rows[i].repeat;
         if (total > (double)REPEAT_MAX * 10.0) {
-            fault(&reader,
-                  i,
-                  "repeat",
-                  "at most 10000000 in all",
-                  "too many ops",
-                  "");
+            fault(&reader, i, "repeat", "at most 10000000 in all",
+                  "too many ops", "");
             return MODEL_BAD_INPUT;
         }
         make_ops(&reader, i);

@@ -102,7 +102,8 @@ static double coordinate(const struct model_config *config, int axis)
     }
 }
 
-/* -- candidates ahead ---------------------------------------------------------- */
+/* -- candidates ahead
+ * ---------------------------------------------------------- */
 
 static bool nearer(const struct ahead *a, const struct ahead *b)
 {
@@ -167,15 +168,15 @@ static int look_ahead(struct descent *descent)
         if (descent->tried[i]) {
             continue;
         }
-        distance = descent->direction *
-                   (coordinate(&descent->list[i], descent->axis) -
-                    coordinate(from, descent->axis));
+        distance =
+            descent->direction * (coordinate(&descent->list[i], descent->axis) -
+                                  coordinate(from, descent->axis));
         if (distance <= 0.0) {
             continue;
         }
         for (int axis = 0; axis < AXES; axis++) {
-            double part = coordinate(&descent->list[i], axis) -
-                          coordinate(from, axis);
+            double part =
+                coordinate(&descent->list[i], axis) - coordinate(from, axis);
 
             off += axis != descent->axis ? part * part : 0.0;
         }
@@ -206,7 +207,8 @@ static void survey(struct descent *descent)
     }
 }
 
-/* -- the descent ----------------------------------------------------------------- */
+/* -- the descent
+ * ----------------------------------------------------------------- */
 
 static void start_descent(struct descent *descent, int from, double from_us)
 {
@@ -320,7 +322,8 @@ static void record(struct descent *descent, int candidate, double us)
     }
 }
 
-/* -- keys ------------------------------------------------------------------------ */
+/* -- keys
+ * ------------------------------------------------------------------------ */
 
 static bool is_hopeless(const struct key *key, const struct descent *descent)
 {
@@ -379,15 +382,14 @@ static void make_space(struct search_task *task,
                        const struct search_space *space,
                        int spaces)
 {
-    *descent =
-        (struct descent){.current = -1, .best = -1, .best_us = HUGE_VAL};
+    *descent = (struct descent){.current = -1, .best = -1, .best_us = HUGE_VAL};
     descent->count =
         search_space_list(task->arena, space, CHUNKS, &descent->list);
     descent->untried = descent->count;
-    descent->tried = model_arena_array(
-        task->arena, (size_t)descent->count, sizeof(bool));
-    descent->ahead = model_arena_array(
-        task->arena, (size_t)descent->count, sizeof(*descent->ahead));
+    descent->tried =
+        model_arena_array(task->arena, (size_t)descent->count, sizeof(bool));
+    descent->ahead = model_arena_array(task->arena, (size_t)descent->count,
+                                       sizeof(*descent->ahead));
     descent->pretrain_left = PRETRAIN_CALLS / spaces;
     descent->train_calls = TRAIN_CALLS / spaces;
     descent->train_left = descent->train_calls;
@@ -423,18 +425,16 @@ static void make_key(struct tuner *tuner, int class_index)
                         .best = problem->baseline,
                         .best_us = HUGE_VAL,
                         .trying = -1};
-    key->space_count = search_subspaces(
-        problem, part->kind, part->bytes, part->group, spaces);
+    key->space_count =
+        search_subspaces(problem, part->kind, part->bytes, part->group, spaces);
     for (int s = 0; s < key->space_count; s++) {
-        make_space(
-            tuner->task, &key->spaces[s], &spaces[s], key->space_count);
+        make_space(tuner->task, &key->spaces[s], &spaces[s], key->space_count);
     }
 }
 
 /* Mean time of a key's collectives over its classes. */
-static double key_us(const struct tuner *tuner,
-                     int key,
-                     const struct search_measure *measure)
+static double
+key_us(const struct tuner *tuner, int key, const struct search_measure *measure)
 {
     const struct search_problem *problem = tuner->task->problem;
     double sum = 0.0;

@@ -53,10 +53,8 @@ static enum model_status read_strategies(struct table *table)
     }
     return table->strategy_count > 0
                ? MODEL_OK
-               : model_errors_add(table->cli->errors,
-                                  MODEL_USAGE,
-                                  (struct model_place){"lagom", 0, 0},
-                                  NULL,
+               : model_errors_add(table->cli->errors, MODEL_USAGE,
+                                  (struct model_place){"lagom", 0, 0}, NULL,
                                   "write --strategies nccl,lagom",
                                   "no strategy given");
 }
@@ -67,21 +65,15 @@ static enum model_status compare_input(struct table *table,
 {
     struct search_problem problem;
     struct search_outcome nccl;
-    enum model_status status = search_tune(table->cli,
-                                           input,
-                                           &search_strategies[0],
-                                           &problem,
-                                           &nccl);
+    enum model_status status =
+        search_tune(table->cli, input, &search_strategies[0], &problem, &nccl);
 
     for (int i = 0; status == MODEL_OK && i < table->strategy_count; i++) {
         struct row *row = &table->rows[table->row_count];
 
         row->input = input;
         row->strategy = table->strategies[i];
-        status = search_tune(table->cli,
-                             input,
-                             row->strategy,
-                             &row->problem,
+        status = search_tune(table->cli, input, row->strategy, &row->problem,
                              &row->outcome);
         row->speedup = nccl.iteration_us / row->outcome.iteration_us;
         table->row_count += status == MODEL_OK ? 1 : 0;
@@ -94,19 +86,18 @@ static enum model_status compare_all(struct table *table)
     struct sim_cli *cli = table->cli;
     const struct sim_options *options = &cli->options;
 
-    table->rows = model_arena_array(
-        cli->arena,
-        (size_t)options->topologies.count * (size_t)options->workloads.count *
-            (size_t)table->strategy_count,
-        sizeof(*table->rows));
+    table->rows = model_arena_array(cli->arena,
+                                    (size_t)options->topologies.count *
+                                        (size_t)options->workloads.count *
+                                        (size_t)table->strategy_count,
+                                    sizeof(*table->rows));
     for (int t = 0; t < options->topologies.count; t++) {
         for (int w = 0; w < options->workloads.count; w++) {
             struct sim_input *input =
                 model_arena_alloc(cli->arena, sizeof(*input));
-            enum model_status status = sim_load(cli,
-                                                options->topologies.items[t],
-                                                options->workloads.items[w],
-                                                input);
+            enum model_status status =
+                sim_load(cli, options->topologies.items[t],
+                         options->workloads.items[w], input);
 
             if (status == MODEL_OK) {
                 status = compare_input(table, input);
@@ -119,7 +110,8 @@ static enum model_status compare_all(struct table *table)
     return MODEL_OK;
 }
 
-/* -- text ----------------------------------------------------------------------- */
+/* -- text
+ * ----------------------------------------------------------------------- */
 
 static bool is_lagom(const struct row *row)
 {
@@ -144,21 +136,15 @@ static void print_row(FILE *out, const struct row *row)
 {
     const struct model_published *published = &row->input->workload.published;
 
-    (void)fprintf(out,
-                  "%-16s %5d %-18s %-8s %11.3f %8.3f %6d",
+    (void)fprintf(out, "%-16s %5d %-18s %-8s %11.3f %8.3f %6d",
                   row->input->topology.name,
                   model_topology_rank_count(&row->input->topology),
-                  row->input->workload.name,
-                  row->strategy->name,
-                  row->outcome.iteration_us / 1000.0,
-                  row->speedup,
+                  row->input->workload.name, row->strategy->name,
+                  row->outcome.iteration_us / 1000.0, row->speedup,
                   row->outcome.evaluations);
     if (published->present && is_lagom(row)) {
-        (void)fprintf(out,
-                      "  %.2f-%.2f  %s",
-                      published->min_ratio,
-                      published->max_ratio,
-                      verdict(row));
+        (void)fprintf(out, "  %.2f-%.2f  %s", published->min_ratio,
+                      published->max_ratio, verdict(row));
     }
     (void)fputc('\n', out);
 }
@@ -171,13 +157,12 @@ static void print_plan(FILE *out, const struct row *row)
         char config[96];
 
         (void)fprintf(
-            out,
-            "    %-10s %-14s %-12s %s\n",
+            out, "    %-10s %-14s %-12s %s\n",
             part->window != NULL ? part->window : "-",
             model_op_names[part->kind],
             model_units_print(part->bytes, MODEL_BYTES, size, sizeof(size)),
-            model_config_print(
-                &row->outcome.configs[i], config, sizeof(config)));
+            model_config_print(&row->outcome.configs[i], config,
+                               sizeof(config)));
     }
 }
 
@@ -207,9 +192,7 @@ static void print_outside(FILE *out, const struct table *table)
 
         judged += word[0] != '\0' ? 1 : 0;
         if (strcmp(word, "below") == 0 || strcmp(word, "above") == 0) {
-            (void)fprintf(out,
-                          "%s published range: %s, %s: %.3f\n",
-                          word,
+            (void)fprintf(out, "%s published range: %s, %s: %.3f\n", word,
                           table->rows[i].input->topology.name,
                           table->rows[i].input->workload.name,
                           table->rows[i].speedup);
@@ -217,10 +200,8 @@ static void print_outside(FILE *out, const struct table *table)
         }
     }
     if (judged > 0) {
-        (void)fprintf(out,
-                      "%d of %d rows lie in the published range\n",
-                      judged - outside,
-                      judged);
+        (void)fprintf(out, "%d of %d rows lie in the published range\n",
+                      judged - outside, judged);
     }
 }
 
@@ -240,31 +221,26 @@ static void print_text(const struct table *table)
     }
     (void)fputs("\ngeometric mean over NCCL:", out);
     for (int i = 0; i < table->strategy_count; i++) {
-        (void)fprintf(out,
-                      " %s %.3f",
-                      table->strategies[i]->name,
+        (void)fprintf(out, " %s %.3f", table->strategies[i]->name,
                       mean_speedup(table, table->strategies[i]));
     }
     (void)fputc('\n', out);
     print_outside(out, table);
     for (int i = 0; i < table->row_count; i += table->strategy_count) {
-        const struct model_topology *topology =
-            &table->rows[i].input->topology;
+        const struct model_topology *topology = &table->rows[i].input->topology;
 
-        if (i == 0 || topology->label != table->rows[i - 1].input->topology.label) {
-            (void)fprintf(out,
-                          "%s: %s\n",
-                          topology->name,
+        if (i == 0 ||
+            topology->label != table->rows[i - 1].input->topology.label) {
+            (void)fprintf(out, "%s: %s\n", topology->name,
                           sim_report_guesses(topology, text, sizeof(text)));
         }
     }
-    (void)fprintf(out,
-                  "lagom %s, seed %llu\n",
-                  LAGOM_VERSION,
+    (void)fprintf(out, "lagom %s, seed %llu\n", LAGOM_VERSION,
                   (unsigned long long)table->cli->options.seed);
 }
 
-/* -- CSV and JSON ----------------------------------------------------------------- */
+/* -- CSV and JSON
+ * ----------------------------------------------------------------- */
 
 static void print_csv(const struct table *table)
 {
@@ -278,18 +254,12 @@ static void print_csv(const struct table *table)
         const struct model_published *published =
             &row->input->workload.published;
 
-        (void)fprintf(out,
-                      "%s,%s,%s,%.6f,%.6f,%d,",
-                      row->input->topology.name,
-                      row->input->workload.name,
-                      row->strategy->name,
-                      row->outcome.iteration_us,
-                      row->speedup,
+        (void)fprintf(out, "%s,%s,%s,%.6f,%.6f,%d,", row->input->topology.name,
+                      row->input->workload.name, row->strategy->name,
+                      row->outcome.iteration_us, row->speedup,
                       row->outcome.evaluations);
         if (published->present && is_lagom(row)) {
-            (void)fprintf(out,
-                          "%.2f,%.2f\n",
-                          published->min_ratio,
+            (void)fprintf(out, "%.2f,%.2f\n", published->min_ratio,
                           published->max_ratio);
         } else {
             (void)fputs(",\n", out);
@@ -309,12 +279,11 @@ static void put_plan(struct sim_json *json, const struct row *row)
         sim_json_text(item, "op", model_op_names[part->kind]);
         sim_json_text(item, "window", part->window);
         sim_json_number(item, "size_bytes", part->bytes);
-        sim_json_text(
-            item, "algorithm", model_algorithm_names[config->algorithm]);
-        sim_json_text(
-            item, "protocol", model_protocol_names[config->protocol]);
-        sim_json_text(
-            item, "transport", model_transport_names[config->transport]);
+        sim_json_text(item, "algorithm",
+                      model_algorithm_names[config->algorithm]);
+        sim_json_text(item, "protocol", model_protocol_names[config->protocol]);
+        sim_json_text(item, "transport",
+                      model_transport_names[config->transport]);
         sim_json_count(item, "channels", config->channels);
         sim_json_count(item, "threads", config->threads);
         sim_json_number(item, "chunk_bytes", config->chunk_bytes);

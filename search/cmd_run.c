@@ -30,8 +30,8 @@ static enum model_status get_plan(struct sim_cli *cli,
     *name = "nccl";
     if (cli->options.plan != NULL) {
         *name = "plan";
-        return model_plan_read(
-            cli->arena, cli->options.plan, plan, cli->errors);
+        return model_plan_read(cli->arena, cli->options.plan, plan,
+                               cli->errors);
     }
     if (cli->options.strategy == NULL) {
         return MODEL_OK;
@@ -43,8 +43,8 @@ static enum model_status get_plan(struct sim_cli *cli,
     *name = strategy->name;
     status = search_tune(cli, input, strategy, &problem, &outcome);
     if (status == MODEL_OK) {
-        *plan = search_plan(
-            cli->arena, &problem, outcome.configs, strategy->name);
+        *plan =
+            search_plan(cli->arena, &problem, outcome.configs, strategy->name);
     }
     return status;
 }
@@ -72,8 +72,8 @@ static enum model_status simulate(struct sim_cli *cli,
     }
     report.wall_us = clock_us() - start_us;
     if (cli->options.trace != NULL) {
-        status = sim_trace_write(
-            cli->options.trace, request, &result, cli->errors);
+        status =
+            sim_trace_write(cli->options.trace, request, &result, cli->errors);
     }
     return status == MODEL_OK ? sim_report_print(cli, &report) : status;
 }
@@ -85,15 +85,14 @@ enum model_status search_command_run(struct sim_cli *cli)
     struct sim_request request = {.topology = &input.topology,
                                   .workload = &input.workload,
                                   .plan = &plan,
-                                  .all_ranks = cli->options.ranks == SIM_RANKS_ALL};
+                                  .all_ranks =
+                                      cli->options.ranks == SIM_RANKS_ALL};
     const char *name;
     enum model_status status = sim_load_check(cli, true);
 
     if (status == MODEL_OK) {
-        status = sim_load(cli,
-                          cli->options.topologies.items[0],
-                          cli->options.workloads.items[0],
-                          &input);
+        status = sim_load(cli, cli->options.topologies.items[0],
+                          cli->options.workloads.items[0], &input);
     }
     if (status == MODEL_OK) {
         status = get_plan(cli, &input, &plan, &name);

@@ -17,32 +17,23 @@ static enum model_status write_plan(struct sim_cli *cli,
     FILE *stream = file != NULL ? fopen(file, "w") : cli->out;
     struct model_place place = {file, 0, 0};
     bool written = stream != NULL &&
-                   model_plan_write(cli->arena,
-                                    plan,
-                                    input->topology.name,
-                                    input->workload.name,
-                                    stream) == MODEL_OK;
+                   model_plan_write(cli->arena, plan, input->topology.name,
+                                    input->workload.name, stream) == MODEL_OK;
 
     if (file != NULL && stream != NULL) {
         written = fclose(stream) == 0 && written;
     }
-    return written ? MODEL_OK
-                   : model_errors_add(cli->errors,
-                                      MODEL_BAD_INPUT,
-                                      place,
-                                      NULL,
-                                      NULL,
-                                      "cannot write: %s",
-                                      strerror(errno));
+    return written
+               ? MODEL_OK
+               : model_errors_add(cli->errors, MODEL_BAD_INPUT, place, NULL,
+                                  NULL, "cannot write: %s", strerror(errno));
 }
 
 static void print_csv(struct sim_cli *cli, const struct search_outcome *outcome)
 {
     (void)fputs("evaluation,iteration_us\n", cli->out);
     for (int i = 0; i < outcome->curve_count; i++) {
-        (void)fprintf(cli->out,
-                      "%d,%.6f\n",
-                      outcome->curve[i].evaluation,
+        (void)fprintf(cli->out, "%d,%.6f\n", outcome->curve[i].evaluation,
                       outcome->curve[i].iteration_us);
     }
 }
@@ -68,8 +59,7 @@ static enum model_status print_json(struct sim_cli *cli,
         struct sim_json *point = sim_json_append(curve);
 
         sim_json_count(point, "evaluation", outcome->curve[i].evaluation);
-        sim_json_number(
-            point, "iteration_us", outcome->curve[i].iteration_us);
+        sim_json_number(point, "iteration_us", outcome->curve[i].iteration_us);
     }
     status = sim_json_print(root, cli->out);
     sim_json_free(root);
@@ -95,10 +85,8 @@ static enum model_status print(struct sim_cli *cli,
     }
     if (status == MODEL_OK && cli->options.format == SIM_TEXT &&
         !cli->options.quiet) {
-        (void)fprintf(cli->log,
-                      "%s: %.3f ms an iteration, %d evaluations\n",
-                      plan->strategy,
-                      outcome->iteration_us / 1000.0,
+        (void)fprintf(cli->log, "%s: %.3f ms an iteration, %d evaluations\n",
+                      plan->strategy, outcome->iteration_us / 1000.0,
                       outcome->evaluations);
     }
     return status;
@@ -122,10 +110,8 @@ enum model_status search_command_tune(struct sim_cli *cli)
     if (strategy == NULL) {
         return MODEL_USAGE;
     }
-    status = sim_load(cli,
-                      cli->options.topologies.items[0],
-                      cli->options.workloads.items[0],
-                      &input);
+    status = sim_load(cli, cli->options.topologies.items[0],
+                      cli->options.workloads.items[0], &input);
     if (status == MODEL_OK) {
         status = search_tune(cli, &input, strategy, &problem, &outcome);
     }

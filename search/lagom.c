@@ -37,8 +37,8 @@ static const double GAIN_MIN = 0.001;
 /* One class while it climbs. */
 struct climber {
     struct search_space space;
-    double height; /* 0: least, 1: largest configuration */
-    double x_us;   /* under the configuration kept */
+    double height;   /* 0: least, 1: largest configuration */
+    double x_us;     /* under the configuration kept */
     double priority; /* H */
     double raise;    /* of the next step */
     bool started;
@@ -68,9 +68,8 @@ static struct model_config config_at(const struct search_space *space,
         SEARCH_THREADS_STEP *
             (int)floor(height * threads / SEARCH_THREADS_STEP + 0.5);
     chunks = SEARCH_CHUNK_MAX / (config.threads * SEARCH_CHUNK_GRAIN);
-    config.chunk_bytes =
-        fmax(floor(height * chunks + 0.5), 1.0) * config.threads *
-        SEARCH_CHUNK_GRAIN;
+    config.chunk_bytes = fmax(floor(height * chunks + 0.5), 1.0) *
+                         config.threads * SEARCH_CHUNK_GRAIN;
     return config;
 }
 
@@ -81,8 +80,8 @@ static enum model_status measure(struct climb *climb)
     for (int i = 0; i < problem->class_count; i++) {
         climb->outcome->configs[i] = climb->climbers[i].config;
     }
-    return search_try(
-        climb->task, climb->outcome, climb->outcome->configs, &climb->now);
+    return search_try(climb->task, climb->outcome, climb->outcome->configs,
+                      &climb->now);
 }
 
 static void copy_measure(const struct search_problem *problem,
@@ -150,9 +149,9 @@ static enum model_status step(struct climb *climb, int index)
     if (old.started) {
         self->raise =
             fmin(fmax((old.x_us - x_us) / x_us, RAISE_MIN), RAISE_MAX);
-        self->priority = (climb->now.kernel_us[window] -
-                          climb->before.kernel_us[window]) /
-                         (old.x_us - x_us);
+        self->priority =
+            (climb->now.kernel_us[window] - climb->before.kernel_us[window]) /
+            (old.x_us - x_us);
     }
     return MODEL_OK;
 }
@@ -167,15 +166,14 @@ static enum model_status climb_subspace(struct climb *climb, int transport)
     for (int i = 0; i < problem->class_count; i++) {
         const struct search_class *part = &problem->classes[i];
         struct search_space spaces[MODEL_TRANSPORTS];
-        int count = search_subspaces(
-            problem, part->kind, part->bytes, part->group, spaces);
+        int count = search_subspaces(problem, part->kind, part->bytes,
+                                     part->group, spaces);
 
-        climb->climbers[i] = (struct climber){
-            .space = spaces[transport < count ? transport : 0],
-            .priority = FIRST_PRIORITY,
-            .raise = RAISE_MIN};
-        climb->climbers[i].config =
-            config_at(&climb->climbers[i].space, 0.0);
+        climb->climbers[i] =
+            (struct climber){.space = spaces[transport < count ? transport : 0],
+                             .priority = FIRST_PRIORITY,
+                             .raise = RAISE_MIN};
+        climb->climbers[i].config = config_at(&climb->climbers[i].space, 0.0);
     }
     status = MODEL_OK;
     while (status == MODEL_OK && (index = choose(climb)) >= 0) {
@@ -185,9 +183,8 @@ static enum model_status climb_subspace(struct climb *climb, int transport)
 }
 
 /* Where the climb's window is shorter than the best so far, take it over. */
-static void keep_better(struct climb *climb,
-                        double *best_us,
-                        struct model_config *best)
+static void
+keep_better(struct climb *climb, double *best_us, struct model_config *best)
 {
     const struct search_problem *problem = climb->task->problem;
 
@@ -214,8 +211,8 @@ static int subspace_count(const struct search_problem *problem)
     for (int i = 0; i < problem->class_count; i++) {
         const struct search_class *part = &problem->classes[i];
         struct search_space spaces[MODEL_TRANSPORTS];
-        int count = search_subspaces(
-            problem, part->kind, part->bytes, part->group, spaces);
+        int count = search_subspaces(problem, part->kind, part->bytes,
+                                     part->group, spaces);
 
         most = count > most ? count : most;
     }

@@ -35,12 +35,12 @@ static int find_class(struct search_problem *problem, const struct model_op *op)
         }
     }
     new_class = &problem->classes[problem->class_count];
-    *new_class = (struct search_class){.window = op->window,
-                                       .kind = op->kind,
-                                       .bytes = op->bytes,
-                                       .group = op->group,
-                                       .window_index =
-                                           find_window(problem, op->window)};
+    *new_class =
+        (struct search_class){.window = op->window,
+                              .kind = op->kind,
+                              .bytes = op->bytes,
+                              .group = op->group,
+                              .window_index = find_window(problem, op->window)};
     return problem->class_count++;
 }
 
@@ -66,8 +66,8 @@ enum model_status search_problem_make(struct model_arena *arena,
     *problem = (struct search_problem){.topology = topology,
                                        .workload = workload,
                                        .baseline = topology->observed.config};
-    problem->classes = model_arena_array(
-        arena, (size_t)collectives + 1, sizeof(*problem->classes));
+    problem->classes = model_arena_array(arena, (size_t)collectives + 1,
+                                         sizeof(*problem->classes));
     problem->windows =
         model_arena_array(arena, ops + 1, sizeof(*problem->windows));
     problem->class_of =
@@ -88,10 +88,7 @@ enum model_status search_problem_make(struct model_arena *arena,
     if (problem->class_count > 0 && !topology->observed.present) {
         struct model_place place = topology->tree->place;
 
-        return model_errors_add(errors,
-                                MODEL_BAD_INPUT,
-                                place,
-                                "nccl.observed",
+        return model_errors_add(errors, MODEL_BAD_INPUT, place, "nccl.observed",
                                 "write nccl: {observed: {transport: p2p, "
                                 "channels: 8, threads: 512, chunk: 2 MiB, "
                                 "source: ...}}",
@@ -107,8 +104,8 @@ void search_measure_make(struct model_arena *arena,
     size_t windows = (size_t)problem->window_count + 1;
 
     measure->iteration_us = 0.0;
-    measure->x_us = model_arena_array(
-        arena, (size_t)problem->class_count + 1, sizeof(double));
+    measure->x_us = model_arena_array(arena, (size_t)problem->class_count + 1,
+                                      sizeof(double));
     measure->comm_us = model_arena_array(arena, windows, sizeof(double));
     measure->kernel_us = model_arena_array(arena, windows, sizeof(double));
 }
@@ -151,8 +148,8 @@ struct model_plan search_plan(struct model_arena *arena,
     struct model_plan plan = {.row_count = problem->class_count,
                               .strategy = strategy};
 
-    plan.rows = model_arena_array(
-        arena, (size_t)plan.row_count + 1, sizeof(*plan.rows));
+    plan.rows = model_arena_array(arena, (size_t)plan.row_count + 1,
+                                  sizeof(*plan.rows));
     for (int i = 0; i < plan.row_count; i++) {
         const struct search_class *part = &problem->classes[i];
 

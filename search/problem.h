@@ -28,7 +28,7 @@ struct search_problem {
     int class_count;
     const char **windows;
     int window_count;
-    int *class_of; /* by op, -1: no collective, or fully fixed */
+    int *class_of;  /* by op, -1: no collective, or fully fixed */
     int *window_of; /* by op */
 };
 

@@ -52,14 +52,11 @@ int search_space_list(struct model_arena *arena,
                       int chunks_max,
                       struct model_config **list)
 {
-    int kinds = (SEARCH_THREADS_MAX - SEARCH_THREADS_MIN) /
-                    SEARCH_THREADS_STEP +
-                1;
-    struct model_config *out =
-        model_arena_array(arena,
-                          (size_t)space->channels_max * (size_t)kinds *
-                              (size_t)chunks_max,
-                          sizeof(*out));
+    int kinds =
+        (SEARCH_THREADS_MAX - SEARCH_THREADS_MIN) / SEARCH_THREADS_STEP + 1;
+    struct model_config *out = model_arena_array(
+        arena, (size_t)space->channels_max * (size_t)kinds * (size_t)chunks_max,
+        sizeof(*out));
     int count = 0;
 
     for (int channels = 1; channels <= space->channels_max; channels++) {

@@ -7,16 +7,14 @@
 
 const struct search_strategy search_strategies[] = {
     {"nccl", "NCCL's own choice, nothing tuned", search_find_nccl},
-    {"autoccl",
-     "each collective as fast as it can be (AutoCCL, NSDI'25)",
+    {"autoccl", "each collective as fast as it can be (AutoCCL, NSDI'25)",
      search_find_autoccl},
-    {"lagom",
-     "collectives just fast enough to hide (Lagom, arXiv 2602.20656)",
+    {"lagom", "collectives just fast enough to hide (Lagom, arXiv 2602.20656)",
      search_find_lagom},
     {.name = NULL}};
 
-const struct search_strategy *
-search_strategy_find(const char *name, struct model_errors *errors)
+const struct search_strategy *search_strategy_find(const char *name,
+                                                   struct model_errors *errors)
 {
     struct model_place place = {"lagom", 0, 0};
     const char *names[16] = {NULL};
@@ -30,16 +28,11 @@ search_strategy_find(const char *name, struct model_errors *errors)
     }
     nearest = model_nearest_name(name, names);
     (void)model_errors_add(
-        errors,
-        MODEL_USAGE,
-        place,
-        NULL,
+        errors, MODEL_USAGE, place, NULL,
         nearest != NULL
-            ? model_arena_format(
-                  errors->arena, "did you mean \"%s\"?", nearest)
+            ? model_arena_format(errors->arena, "did you mean \"%s\"?", nearest)
             : "write nccl, autoccl or lagom",
-        "no such strategy: %s",
-        name);
+        "no such strategy: %s", name);
     return NULL;
 }
 
@@ -75,8 +68,7 @@ enum model_status search_try(struct search_task *task,
     if (status == MODEL_OK) {
         keep_point(task, outcome, measure->iteration_us);
         if (task->progress != NULL) {
-            task->progress(task->progress_context,
-                           task->evaluator->evaluations,
+            task->progress(task->progress_context, task->evaluator->evaluations,
                            measure->iteration_us);
         }
     }
@@ -93,17 +85,17 @@ enum model_status search_run(const struct search_strategy *strategy,
     int before = task->evaluator->evaluations;
 
     *outcome = (struct search_outcome){.configs = NULL};
-    outcome->configs = model_arena_array(task->arena,
-                                         (size_t)task->problem->class_count + 1,
-                                         sizeof(*outcome->configs));
+    outcome->configs =
+        model_arena_array(task->arena, (size_t)task->problem->class_count + 1,
+                          sizeof(*outcome->configs));
     status = strategy->find(task, outcome);
     if (status != MODEL_OK) {
         return status;
     }
     outcome->evaluations = task->evaluator->evaluations - before;
     search_measure_make(task->arena, task->problem, &measure);
-    plan = search_plan(
-        task->arena, task->problem, outcome->configs, strategy->name);
+    plan = search_plan(task->arena, task->problem, outcome->configs,
+                       strategy->name);
     status = search_evaluate(task->evaluator, &plan, &measure, task->errors);
     outcome->iteration_us = measure.iteration_us;
     return status;

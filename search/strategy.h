@@ -28,7 +28,7 @@ struct search_point {
 struct search_outcome {
     struct model_config *configs; /* by class */
     double iteration_us;          /* with those */
-    int evaluations;              /* used to find them, without the last check */
+    int evaluations; /* used to find them, without the last check */
     struct search_point *curve;
     int curve_count;
     int curve_room;
@@ -48,8 +48,8 @@ extern const struct search_strategy search_strategies[];
  * The strategy of that name, or NULL after reporting the fault with the
  * nearest name.
  */
-const struct search_strategy *
-search_strategy_find(const char *name, struct model_errors *errors);
+const struct search_strategy *search_strategy_find(const char *name,
+                                                   struct model_errors *errors);
 
 /*
  * Run a strategy: it finds, then the result is evaluated once more for

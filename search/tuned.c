@@ -21,11 +21,8 @@ static void show_progress(void *context, int evaluations, double iteration_us)
         progress->best_us = iteration_us;
     }
     if (evaluations % 10 == 0) {
-        (void)fprintf(progress->cli->log,
-                      "\r%s: %d evaluations, best %.3f ms ",
-                      progress->text,
-                      evaluations,
-                      progress->best_us / 1000.0);
+        (void)fprintf(progress->cli->log, "\r%s: %d evaluations, best %.3f ms ",
+                      progress->text, evaluations, progress->best_us / 1000.0);
         progress->shown++;
     }
 }
@@ -50,11 +47,8 @@ enum model_status search_tune(struct sim_cli *cli,
     jmp_buf out_of_memory;
     volatile enum model_status status = MODEL_FAULT;
 
-    if (search_problem_make(cli->arena,
-                            &input->topology,
-                            &input->workload,
-                            problem,
-                            cli->errors) != MODEL_OK) {
+    if (search_problem_make(cli->arena, &input->topology, &input->workload,
+                            problem, cli->errors) != MODEL_OK) {
         return MODEL_BAD_INPUT;
     }
     simulator.scratch = model_arena_new();

@@ -35,13 +35,13 @@ static bool same(double a, double b)
 static bool same_op(const struct model_op *a, const struct model_op *b)
 {
     return a->kind == b->kind && a->type == b->type &&
-           a->schedule == b->schedule &&
-           a->kernel_class == b->kernel_class && same(a->m, b->m) &&
-           same(a->n, b->n) && same(a->k, b->k) && same(a->batch, b->batch) &&
-           a->tile_m == b->tile_m && a->tile_n == b->tile_n &&
-           a->sm_limit == b->sm_limit && a->ctas == b->ctas &&
-           a->ctas_per_sm == b->ctas_per_sm && same(a->flops, b->flops) &&
-           same(a->bytes, b->bytes) && a->group == b->group;
+           a->schedule == b->schedule && a->kernel_class == b->kernel_class &&
+           same(a->m, b->m) && same(a->n, b->n) && same(a->k, b->k) &&
+           same(a->batch, b->batch) && a->tile_m == b->tile_m &&
+           a->tile_n == b->tile_n && a->sm_limit == b->sm_limit &&
+           a->ctas == b->ctas && a->ctas_per_sm == b->ctas_per_sm &&
+           same(a->flops, b->flops) && same(a->bytes, b->bytes) &&
+           a->group == b->group;
 }
 
 static double simulate(struct sim_alone *alone,
@@ -74,8 +74,8 @@ static void keep(struct sim_alone *alone, const struct known *known)
 {
     if (alone->count == alone->room) {
         int room = alone->room == 0 ? 64 : 2 * alone->room;
-        struct known *larger = model_arena_array(
-            alone->arena, (size_t)room, sizeof(*larger));
+        struct known *larger =
+            model_arena_array(alone->arena, (size_t)room, sizeof(*larger));
 
         for (int i = 0; i < alone->count; i++) {
             larger[i] = alone->known[i];
@@ -86,9 +86,8 @@ static void keep(struct sim_alone *alone, const struct known *known)
     alone->known[alone->count++] = *known;
 }
 
-double sim_alone_us(struct sim_alone *alone,
-                    int op,
-                    const struct model_config *config)
+double
+sim_alone_us(struct sim_alone *alone, int op, const struct model_config *config)
 {
     struct known entry = {.op = alone->request->workload->ops[op],
                           .config = *config};

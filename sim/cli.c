@@ -30,8 +30,8 @@ static const char *const formats[] = {"text", "json", "csv", NULL};
 static const char *const forms[] = {"yaml", "line", NULL};
 static const char *const rank_modes[] = {"folded", "all", NULL};
 
-#define AT(member) offsetof(struct sim_options, member)
-#define SIMULATES (SIM_CLI_RUN | SIM_CLI_TUNE | SIM_CLI_COMPARE)
+#define AT(member)   offsetof(struct sim_options, member)
+#define SIMULATES    (SIM_CLI_RUN | SIM_CLI_TUNE | SIM_CLI_COMPARE)
 #define ALL_COMMANDS (SIMULATES | SIM_CLI_SHOW | SIM_CLI_HELP)
 
 static const struct option options[] = {
@@ -53,23 +53,23 @@ static const struct option options[] = {
      "how a topology is written"},
     {"ranks", 0, CHOICE, SIM_CLI_RUN, AT(ranks), "MODE", rank_modes,
      "simulate one rank for all, or each"},
-    {"set", 0, LIST, ALL_COMMANDS & ~SIM_CLI_HELP, AT(sets), "PATH=VALUE",
-     NULL, "override a key of the topology, its gpu or the workload"},
+    {"set", 0, LIST, ALL_COMMANDS & ~SIM_CLI_HELP, AT(sets), "PATH=VALUE", NULL,
+     "override a key of the topology, its gpu or the workload"},
     {"format", 0, CHOICE, ALL_COMMANDS & ~SIM_CLI_HELP, AT(format), "FORMAT",
      formats, "how results are printed"},
     {"seed", 0, NUMBER, SIMULATES, AT(seed), "NUMBER", NULL,
      "of random choices (1)"},
     {"check", 0, FLAG, SIM_CLI_RUN, AT(check), NULL, NULL,
      "assert the simulator's invariants at every instant"},
-    {"quiet", 'q', FLAG, ALL_COMMANDS, AT(quiet), NULL, NULL,
-     "no progress"},
+    {"quiet", 'q', FLAG, ALL_COMMANDS, AT(quiet), NULL, NULL, "no progress"},
     {"verbose", 'v', FLAG, ALL_COMMANDS, AT(verbose), NULL, NULL,
      "more detail"},
     {"help", 'h', FLAG, ALL_COMMANDS, AT(help), NULL, NULL, "this text"}};
 
 enum { OPTIONS = sizeof(options) / sizeof(options[0]) };
 
-/* -- help --------------------------------------------------------------------- */
+/* -- help ---------------------------------------------------------------------
+ */
 
 void sim_cli_overview(FILE *stream)
 {
@@ -79,8 +79,7 @@ void sim_cli_overview(FILE *stream)
                 "collective use?\n\n",
                 stream);
     for (const struct sim_command *command = sim_commands;
-         command->name != NULL;
-         command++) {
+         command->name != NULL; command++) {
         (void)fprintf(stream, "  %-10s%s\n", command->name, command->summary);
     }
     (void)fputs("\nlagom COMMAND --help lists a command's options. "
@@ -104,12 +103,9 @@ static void print_default(const struct option *option, FILE *stream)
 
 void sim_cli_help(const struct sim_command *command, FILE *stream)
 {
-    (void)fprintf(stream,
-                  "usage: lagom %s [OPTIONS]%s%s\n\n%s\n\n",
-                  command->name,
-                  command->operands[0] != '\0' ? " " : "",
-                  command->operands,
-                  command->summary);
+    (void)fprintf(stream, "usage: lagom %s [OPTIONS]%s%s\n\n%s\n\n",
+                  command->name, command->operands[0] != '\0' ? " " : "",
+                  command->operands, command->summary);
     for (int i = 0; i < OPTIONS; i++) {
         const struct option *option = &options[i];
         char name[64];
@@ -117,10 +113,7 @@ void sim_cli_help(const struct sim_command *command, FILE *stream)
         if ((option->commands & (int)command->bit) == 0) {
             continue;
         }
-        (void)snprintf(name,
-                       sizeof(name),
-                       "--%s%s%s",
-                       option->name,
+        (void)snprintf(name, sizeof(name), "--%s%s%s", option->name,
                        option->value != NULL ? " " : "",
                        option->value != NULL ? option->value : "");
         if (option->letter != '\0') {
@@ -135,22 +128,24 @@ void sim_cli_help(const struct sim_command *command, FILE *stream)
     (void)fprintf(stream, "\nExample:\n  %s\n", command->example);
 }
 
-/* -- parsing ------------------------------------------------------------------- */
+/* -- parsing
+ * ------------------------------------------------------------------- */
 
-static enum model_status
-usage(struct sim_cli *cli, const char *hint, const char *message, const char *word)
+static enum model_status usage(struct sim_cli *cli,
+                               const char *hint,
+                               const char *message,
+                               const char *word)
 {
     struct model_place place = {"lagom", 0, 0};
 
-    return model_errors_add(
-        cli->errors, MODEL_USAGE, place, NULL, hint, "%s%s", message, word);
+    return model_errors_add(cli->errors, MODEL_USAGE, place, NULL, hint, "%s%s",
+                            message, word);
 }
 
 const struct sim_command *sim_cli_find(const char *name)
 {
     for (const struct sim_command *command = sim_commands;
-         command->name != NULL;
-         command++) {
+         command->name != NULL; command++) {
         if (strcmp(command->name, name) == 0) {
             return command;
         }
@@ -166,11 +161,10 @@ static const char *did_you_mean(struct sim_cli *cli,
 {
     const char *nearest = model_nearest_name(word, names);
 
-    return nearest != NULL ? model_arena_format(cli->arena,
-                                                "did you mean \"%s%s\"?",
-                                                prefix,
-                                                nearest)
-                           : otherwise;
+    return nearest != NULL
+               ? model_arena_format(cli->arena, "did you mean \"%s%s\"?",
+                                    prefix, nearest)
+               : otherwise;
 }
 
 static enum model_status unknown_command(struct sim_cli *cli, const char *name)
@@ -179,14 +173,12 @@ static enum model_status unknown_command(struct sim_cli *cli, const char *name)
     int count = 0;
 
     for (const struct sim_command *command = sim_commands;
-         command->name != NULL && count < 31;
-         command++) {
+         command->name != NULL && count < 31; command++) {
         names[count++] = command->name;
     }
     return usage(cli,
                  did_you_mean(cli, name, names, "", "lagom --help lists them"),
-                 "no such command: ",
-                 name);
+                 "no such command: ", name);
 }
 
 static enum model_status unknown_option(struct sim_cli *cli,
@@ -202,15 +194,11 @@ static enum model_status unknown_option(struct sim_cli *cli,
         }
     }
     return usage(cli,
-                 did_you_mean(cli,
-                              name,
-                              names,
-                              "--",
+                 did_you_mean(cli, name, names, "--",
                               model_arena_format(cli->arena,
                                                  "lagom %s --help lists them",
                                                  command->name)),
-                 "no such option: --",
-                 name);
+                 "no such option: --", name);
 }
 
 static enum model_status set_choice(struct sim_cli *cli,
@@ -225,10 +213,8 @@ static enum model_status set_choice(struct sim_cli *cli,
         }
     }
     return usage(
-        cli,
-        did_you_mean(cli, value, option->choices, "", option->help),
-        model_arena_format(cli->arena, "--%s cannot be ", option->name),
-        value);
+        cli, did_you_mean(cli, value, option->choices, "", option->help),
+        model_arena_format(cli->arena, "--%s cannot be ", option->name), value);
 }
 
 static enum model_status
@@ -244,9 +230,8 @@ set_number(struct sim_cli *cli, uint64_t *target, const char *value)
     return MODEL_OK;
 }
 
-static enum model_status set_list(struct sim_cli *cli,
-                                  struct sim_cli_list *list,
-                                  const char *value)
+static enum model_status
+set_list(struct sim_cli *cli, struct sim_cli_list *list, const char *value)
 {
     if (list->count == SIM_CLI_LIST_MAX) {
         return usage(cli, NULL, "too many of them, from here on: ", value);
@@ -255,9 +240,8 @@ static enum model_status set_list(struct sim_cli *cli,
     return MODEL_OK;
 }
 
-static enum model_status set_option(struct sim_cli *cli,
-                                    const struct option *option,
-                                    const char *value)
+static enum model_status
+set_option(struct sim_cli *cli, const struct option *option, const char *value)
 {
     char *target = (char *)&cli->options + option->offset;
 
@@ -289,11 +273,10 @@ static const struct option *find_option(const struct sim_command *command,
         if ((option->commands & (int)command->bit) == 0) {
             continue;
         }
-        if (argument[1] == '-' ? strlen(option->name) == length - 2 &&
-                                     strncmp(option->name,
-                                             argument + 2,
-                                             length - 2) == 0
-                               : length == 2 && argument[1] == option->letter) {
+        if (argument[1] == '-'
+                ? strlen(option->name) == length - 2 &&
+                      strncmp(option->name, argument + 2, length - 2) == 0
+                : length == 2 && argument[1] == option->letter) {
             return option;
         }
     }
@@ -316,18 +299,16 @@ static enum model_status parse_one(struct sim_cli *cli,
     if (argument[0] != '-' || argument[1] == '\0') {
         if (cli->options.operands.count >= command->operand_max) {
             return usage(cli,
-                         model_arena_format(cli->arena,
-                                            "lagom %s --help",
+                         model_arena_format(cli->arena, "lagom %s --help",
                                             command->name),
-                         "what is this? ",
-                         argument);
+                         "what is this? ", argument);
         }
         return set_list(cli, &cli->options.operands, argument);
     }
     option = find_option(command, argument, length);
     if (option == NULL) {
-        return unknown_option(
-            cli, command, argument + (argument[1] == '-' ? 2 : 1));
+        return unknown_option(cli, command,
+                              argument + (argument[1] == '-' ? 2 : 1));
     }
     if (option->kind == FLAG) {
         return value == NULL
@@ -337,12 +318,9 @@ static enum model_status parse_one(struct sim_cli *cli,
     if (value == NULL) {
         if (count < 2) {
             return usage(cli,
-                         model_arena_format(cli->arena,
-                                            "write --%s %s",
-                                            option->name,
-                                            option->value),
-                         "needs a value: --",
-                         option->name);
+                         model_arena_format(cli->arena, "write --%s %s",
+                                            option->name, option->value),
+                         "needs a value: --", option->name);
         }
         value = arguments[1];
         *taken = 2;

@@ -69,9 +69,9 @@ struct sim_command {
     const char *name;
     enum sim_cli_command_bit bit;
     enum model_status (*run)(struct sim_cli *cli);
-    const char *operands;  /* "", or such as "T|W" */
+    const char *operands; /* "", or such as "T|W" */
     int operand_max;
-    const char *summary;   /* one line */
+    const char *summary; /* one line */
     const char *example;
 };
 

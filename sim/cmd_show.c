@@ -14,24 +14,21 @@
 
 #include <string.h>
 
-/* -- topology --------------------------------------------------------------------- */
+/* -- topology
+ * --------------------------------------------------------------------- */
 
 static void print_origins(FILE *out, const struct model_topology *topology)
 {
     for (const struct model_provenance_entry *entry =
              topology->provenance.first;
-         entry != NULL;
-         entry = entry->next) {
+         entry != NULL; entry = entry->next) {
         char value[64];
 
-        (void)fprintf(
-            out,
-            "# %-28s %-14s %-9s %s\n",
-            entry->path,
-            model_units_print(
-                entry->value, entry->dimension, value, sizeof(value)),
-            model_origin_names[entry->origin],
-            entry->source != NULL ? entry->source : "");
+        (void)fprintf(out, "# %-28s %-14s %-9s %s\n", entry->path,
+                      model_units_print(entry->value, entry->dimension, value,
+                                        sizeof(value)),
+                      model_origin_names[entry->origin],
+                      entry->source != NULL ? entry->source : "");
     }
 }
 
@@ -51,17 +48,14 @@ static enum model_status topology_json(FILE *out,
     numbers = sim_json_put_array(root, "numbers");
     for (const struct model_provenance_entry *entry =
              topology->provenance.first;
-         entry != NULL;
-         entry = entry->next) {
+         entry != NULL; entry = entry->next) {
         struct sim_json *json = sim_json_append(numbers);
         char value[64];
 
         sim_json_text(json, "key", entry->path);
-        sim_json_text(
-            json,
-            "value",
-            model_units_print(
-                entry->value, entry->dimension, value, sizeof(value)));
+        sim_json_text(json, "value",
+                      model_units_print(entry->value, entry->dimension, value,
+                                        sizeof(value)));
         sim_json_text(json, "from", model_origin_names[entry->origin]);
         sim_json_text(json, "source", entry->source);
     }
@@ -79,12 +73,8 @@ static enum model_status show_topology(struct sim_cli *cli, const char *name)
     enum model_status status;
 
     sim_load_split(cli, &for_topology, &for_workload);
-    status = model_topology_read(cli->arena,
-                                 name,
-                                 for_topology.items,
-                                 for_topology.count,
-                                 &topology,
-                                 cli->errors);
+    status = model_topology_read(cli->arena, name, for_topology.items,
+                                 for_topology.count, &topology, cli->errors);
     if (status != MODEL_OK) {
         return status;
     }
@@ -92,21 +82,21 @@ static enum model_status show_topology(struct sim_cli *cli, const char *name)
         return topology_json(cli->out, &topology);
     }
     if (cli->options.form == SIM_FORM_LINE) {
-        (void)fprintf(
-            cli->out, "%s\n", model_notation_print(cli->arena, &topology));
+        (void)fprintf(cli->out, "%s\n",
+                      model_notation_print(cli->arena, &topology));
         return MODEL_OK;
     }
     if (cli->options.verbose) {
         print_origins(cli->out, &topology);
     }
-    (void)fprintf(cli->out,
-                  "# %s\n# %s\n",
+    (void)fprintf(cli->out, "# %s\n# %s\n",
                   model_notation_print(cli->arena, &topology),
                   sim_report_guesses(&topology, text, sizeof(text)));
     return model_yaml_write(topology.tree, cli->out);
 }
 
-/* -- workload --------------------------------------------------------------------- */
+/* -- workload
+ * --------------------------------------------------------------------- */
 
 static void print_op(FILE *out,
                      const struct model_workload *workload,
@@ -114,22 +104,16 @@ static void print_op(FILE *out,
 {
     char text[64];
 
-    (void)fprintf(out,
-                  "%-10s %-32s %-14s ",
-                  workload->streams[op->stream].name,
-                  op->id,
-                  model_op_names[op->kind]);
+    (void)fprintf(out, "%-10s %-32s %-14s ", workload->streams[op->stream].name,
+                  op->id, model_op_names[op->kind]);
     if (op->kind == MODEL_OP_GEMM) {
         (void)fprintf(out, "%.0f x %.0f x %.0f", op->m, op->n, op->k);
     } else {
         (void)fputs(
-            model_units_print(op->bytes, MODEL_BYTES, text, sizeof(text)),
-            out);
+            model_units_print(op->bytes, MODEL_BYTES, text, sizeof(text)), out);
     }
     for (int i = 0; i < op->after_count; i++) {
-        (void)fprintf(out,
-                      "%s%s",
-                      i == 0 ? "  after " : ", ",
+        (void)fprintf(out, "%s%s", i == 0 ? "  after " : ", ",
                       workload->ops[op->after[i]].id);
     }
     (void)fputc('\n', out);
@@ -183,10 +167,8 @@ show_workload(struct sim_cli *cli, const char *name, const char *topology)
     if (cli->options.format == SIM_JSON) {
         return workload_json(cli->out, &input.workload);
     }
-    (void)fprintf(cli->out,
-                  "# %s: %d operations on %d streams, %d GPUs\n",
-                  input.workload.name,
-                  input.workload.op_count,
+    (void)fprintf(cli->out, "# %s: %d operations on %d streams, %d GPUs\n",
+                  input.workload.name, input.workload.op_count,
                   input.workload.stream_count,
                   model_topology_rank_count(&input.topology));
     for (int i = 0; i < input.workload.op_count; i++) {
@@ -206,8 +188,8 @@ static bool is_topology(struct sim_cli *cli, const char *name)
     if (model_notation_is(name)) {
         return true;
     }
-    path = model_file_find(
-        cli->arena, "topologies", name, nowhere, NULL, &ignored);
+    path = model_file_find(cli->arena, "topologies", name, nowhere, NULL,
+                           &ignored);
     root = path != NULL && strcmp(path, "-") != 0
                ? model_yaml_read_file(cli->arena, path, &ignored)
                : NULL;
@@ -222,10 +204,8 @@ enum model_status sim_command_show(struct sim_cli *cli)
     const struct sim_cli_list *operands = &cli->options.operands;
 
     if (operands->count == 0) {
-        return model_errors_add(cli->errors,
-                                MODEL_USAGE,
-                                (struct model_place){"lagom", 0, 0},
-                                NULL,
+        return model_errors_add(cli->errors, MODEL_USAGE,
+                                (struct model_place){"lagom", 0, 0}, NULL,
                                 "write lagom show lagom-a, or lagom show "
                                 "phi-2-fsdp",
                                 "nothing to show");
@@ -233,12 +213,12 @@ enum model_status sim_command_show(struct sim_cli *cli)
     if (is_topology(cli, operands->items[0])) {
         return show_topology(cli, operands->items[0]);
     }
-    return show_workload(cli,
-                         operands->items[0],
+    return show_workload(cli, operands->items[0],
                          operands->count > 1 ? operands->items[1] : NULL);
 }
 
-/* -- help ------------------------------------------------------------------------- */
+/* -- help
+ * ------------------------------------------------------------------------- */
 
 enum model_status sim_command_help(struct sim_cli *cli)
 {
@@ -269,14 +249,10 @@ enum model_status sim_command_help(struct sim_cli *cli)
             return MODEL_OK;
         }
     }
-    return model_errors_add(cli->errors,
-                            MODEL_USAGE,
-                            (struct model_place){"lagom", 0, 0},
-                            NULL,
+    return model_errors_add(cli->errors, MODEL_USAGE,
+                            (struct model_place){"lagom", 0, 0}, NULL,
                             "write lagom help topology, gpu, workload, or "
                             "the name of a command",
-                            "no help on %s%s%s",
-                            what,
-                            key != NULL ? " " : "",
+                            "no help on %s%s%s", what, key != NULL ? " " : "",
                             key != NULL ? key : "");
 }

@@ -40,8 +40,8 @@ void sim_json_free(struct sim_json *root)
 
 static void put(struct sim_json *object, const char *key, json_t *value)
 {
-    (void)json_object_set_new(
-        inner(object), key, value != NULL ? value : json_null());
+    (void)json_object_set_new(inner(object), key,
+                              value != NULL ? value : json_null());
 }
 
 void sim_json_text(struct sim_json *object, const char *key, const char *text)

@@ -33,7 +33,8 @@ struct sim_json *sim_json_put_array(struct sim_json *object, const char *key);
 /* A new object at the end of an array; borrowed. */
 struct sim_json *sim_json_append(struct sim_json *array);
 
-/* Print the tree with a newline. MODEL_FAULT when the stream or memory fails. */
+/* Print the tree with a newline. MODEL_FAULT when the stream or memory fails.
+ */
 enum model_status sim_json_print(const struct sim_json *root, FILE *stream);
 
 #endif

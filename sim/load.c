@@ -8,8 +8,8 @@
 /* Top-level keys of a workload file; all other paths are the topology's. */
 static bool is_for_workload(const char *path)
 {
-    static const char *const keys[] = {
-        "model.", "parallel.", "batch.", "ops", "streams.", "groups."};
+    static const char *const keys[] = {"model.", "parallel.", "batch.",
+                                       "ops",    "streams.",  "groups."};
 
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
         if (strncmp(path, keys[i], strlen(keys[i])) == 0) {
@@ -40,8 +40,8 @@ missing(struct sim_cli *cli, const char *hint, const char *message)
 {
     struct model_place place = {"lagom", 0, 0};
 
-    return model_errors_add(
-        cli->errors, MODEL_USAGE, place, NULL, hint, "%s", message);
+    return model_errors_add(cli->errors, MODEL_USAGE, place, NULL, hint, "%s",
+                            message);
 }
 
 enum model_status sim_load_check(struct sim_cli *cli, bool one)
@@ -56,13 +56,12 @@ enum model_status sim_load_check(struct sim_cli *cli, bool one)
                          "no topology given");
     }
     if (options->workloads.count == 0) {
-        status = missing(
-            cli, "write -w phi-2-fsdp, or a file", "no workload given");
+        status =
+            missing(cli, "write -w phi-2-fsdp, or a file", "no workload given");
     }
     if (one &&
         (options->topologies.count > 1 || options->workloads.count > 1)) {
-        status = missing(cli,
-                         "lagom compare takes several",
+        status = missing(cli, "lagom compare takes several",
                          "this command takes one topology and one workload");
     }
     return status;
@@ -78,20 +77,13 @@ enum model_status sim_load(struct sim_cli *cli,
     enum model_status status;
 
     sim_load_split(cli, &for_topology, &for_workload);
-    status = model_topology_read(cli->arena,
-                                 topology,
-                                 for_topology.items,
-                                 for_topology.count,
-                                 &input->topology,
-                                 cli->errors);
+    status =
+        model_topology_read(cli->arena, topology, for_topology.items,
+                            for_topology.count, &input->topology, cli->errors);
     if (status != MODEL_OK) {
         return status;
     }
-    return model_workload_read(cli->arena,
-                               workload,
-                               for_workload.items,
-                               for_workload.count,
-                               &input->topology,
-                               &input->workload,
-                               cli->errors);
+    return model_workload_read(cli->arena, workload, for_workload.items,
+                               for_workload.count, &input->topology,
+                               &input->workload, cli->errors);
 }

@@ -10,39 +10,20 @@
 #include <string.h>
 
 const struct sim_command sim_commands[] = {
-    {"run",
-     SIM_CLI_RUN,
-     search_command_run,
-     "",
-     0,
+    {"run", SIM_CLI_RUN, search_command_run, "", 0,
      "simulate one iteration and say what each operation lost to the others",
      "lagom run -t lagom-a-1node -w phi-2-fsdp --trace out.json"},
-    {"tune",
-     SIM_CLI_TUNE,
-     search_command_tune,
-     "",
-     0,
+    {"tune", SIM_CLI_TUNE, search_command_tune, "", 0,
      "find settings for the collectives of a workload and write a plan",
      "lagom tune -t lagom-a-1node -w phi-2-fsdp -s lagom -o my.plan.yaml"},
-    {"compare",
-     SIM_CLI_COMPARE,
-     search_command_compare,
-     "",
-     0,
+    {"compare", SIM_CLI_COMPARE, search_command_compare, "", 0,
      "the speedup table: strategies side by side",
      "lagom compare -t lagom-a -t lagom-b -w phi-2-fsdp"},
-    {"show",
-     SIM_CLI_SHOW,
-     sim_command_show,
-     "TOPOLOGY|WORKLOAD [TOPOLOGY]",
-     2,
+    {"show", SIM_CLI_SHOW, sim_command_show, "TOPOLOGY|WORKLOAD [TOPOLOGY]", 2,
      "print a topology or a workload as it was understood",
      "lagom show \"1x8 gpu:h100 nvswitch nic:8x400Gbit/s\""},
-    {"help",
-     SIM_CLI_HELP,
-     sim_command_help,
-     "[COMMAND | topology|gpu|workload [KEY]]",
-     2,
+    {"help", SIM_CLI_HELP, sim_command_help,
+     "[COMMAND | topology|gpu|workload [KEY]]", 2,
      "explain a command, or the keys of a file",
      "lagom help topology node.pcie"},
     {.name = NULL}};
@@ -51,8 +32,8 @@ const struct sim_command sim_commands[] = {
 static enum model_status close_output(enum model_status status)
 {
     if ((fflush(stdout) != 0 || ferror(stdout) != 0) && status == MODEL_OK) {
-        (void)fprintf(
-            stderr, "lagom: cannot write the result: %s\n", strerror(errno));
+        (void)fprintf(stderr, "lagom: cannot write the result: %s\n",
+                      strerror(errno));
         return MODEL_FAULT;
     }
     return status;

@@ -45,8 +45,8 @@ static void make_room(struct sim_queue *queue)
         return;
     }
     queue->room *= 2;
-    larger = model_arena_array(
-        queue->arena, (size_t)queue->room, sizeof(*larger));
+    larger =
+        model_arena_array(queue->arena, (size_t)queue->room, sizeof(*larger));
     memcpy(larger, queue->heap, (size_t)queue->count * sizeof(*larger));
     queue->heap = larger;
 }
@@ -77,8 +77,7 @@ bool sim_queue_pop(struct sim_queue *queue, struct sim_event *event)
         int least = parent;
 
         for (int child = 2 * parent + 1;
-             child <= 2 * parent + 2 && child < queue->count;
-             child++) {
+             child <= 2 * parent + 2 && child < queue->count; child++) {
             if (before(queue, child, least)) {
                 least = child;
             }

@@ -89,9 +89,9 @@ void sim_rates_schedule_run(struct sim *sim, int run)
     sim_queue_push(
         &sim->queue,
         (struct sim_event){
-            .time_ps = self->progress_ps +
-                       sim_time_ps(fmax(finish - self->progress, 0.0) /
-                                   self->rate),
+            .time_ps =
+                self->progress_ps +
+                sim_time_ps(fmax(finish - self->progress, 0.0) / self->rate),
             .phase = SIM_FINISH,
             .kind = SIM_EVENT_LOADS_DONE,
             .target = run,
@@ -103,15 +103,14 @@ static void schedule_joint(struct sim *sim, struct sim_joint *joint)
     double left = joint->cost->channel_bytes - joint->moved_bytes;
 
     joint->generation++;
-    sim_queue_push(
-        &sim->queue,
-        (struct sim_event){.time_ps = joint->moved_ps +
-                                      sim_time_ps(fmax(left, 0.0) /
-                                                  joint->rate),
-                           .phase = SIM_FINISH,
-                           .kind = SIM_EVENT_MOVED,
-                           .target = (int)(joint - sim->joints),
-                           .generation = joint->generation});
+    sim_queue_push(&sim->queue,
+                   (struct sim_event){
+                       .time_ps = joint->moved_ps +
+                                  sim_time_ps(fmax(left, 0.0) / joint->rate),
+                       .phase = SIM_FINISH,
+                       .kind = SIM_EVENT_MOVED,
+                       .target = (int)(joint - sim->joints),
+                       .generation = joint->generation});
 }
 
 /* -- the sharing problem --------------------------------------------------- */
@@ -140,17 +139,15 @@ static void add_run(struct sim *sim, struct sim_run *run)
 {
     const struct model_kernel *kernel = &sim->kernels[run->op];
     double alone_bytes = kernel->load_bytes * run->load_scale;
-    double bytes = model_kernel_load_bytes(kernel, l2_share(sim, run)) *
-                   run->load_scale;
-    double all_sms = fmin((double)sim->gpu->sm_count, (double)kernel->loads);
+    double bytes =
+        model_kernel_load_bytes(kernel, l2_share(sim, run)) * run->load_scale;
     double cap = 1.0 / load_us(sim, run, bytes, 0.0);
 
-    run->alone_us = load_us(sim, run, alone_bytes, all_sms);
+    run->alone_us = load_us(sim, run, alone_bytes, (double)run->sms);
     run->l2_us = load_us(sim, run, bytes, (double)run->sms);
     if (bytes > 0.0) {
         (void)sim_share_add(&sim->share, cap, 1.0 / bytes);
-        sim_share_use(&sim->share,
-                      hbm_resource(run->rank),
+        sim_share_use(&sim->share, hbm_resource(run->rank),
                       bytes * (double)run->sms);
     } else {
         (void)sim_share_add(&sim->share, cap, 1.0);
@@ -165,12 +162,10 @@ static void add_joint(struct sim *sim, const struct sim_joint *joint)
     (void)sim_share_add(&sim->share, cost->channel_bytes_per_us, 1.0);
     for (int i = 0; i < joint->members.count; i++) {
         sim_share_use(&sim->share,
-                      hbm_resource(model_group_rank(&joint->members, i)),
-                      hbm);
+                      hbm_resource(model_group_rank(&joint->members, i)), hbm);
     }
     for (int i = 0; i < cost->use_count; i++) {
-        sim_share_use(&sim->share,
-                      link_resource(sim, cost->uses[i].link),
+        sim_share_use(&sim->share, link_resource(sim, cost->uses[i].link),
                       cost->uses[i].flows);
     }
 }
@@ -179,9 +174,8 @@ static void add_joint(struct sim *sim, const struct sim_joint *joint)
  * Rate of a link with bytes in flight on it: P2P over PCIe loses above the
  * onset (topology.h).
  */
-static double congested_bytes_per_us(const struct sim *sim,
-                                     int link,
-                                     double in_flight_bytes)
+static double
+congested_bytes_per_us(const struct sim *sim, int link, double in_flight_bytes)
 {
     const struct model_pcie *pcie = &sim->request.topology->pcie;
     double rate = model_fabric_link_bytes_per_us(&sim->fabric, link);
@@ -216,10 +210,8 @@ static void set_capacities(struct sim *sim)
         int resource = sim->share.touched[i];
 
         if (resource >= sim->rank_count) {
-            sim->share.capacity[resource] =
-                congested_bytes_per_us(sim,
-                                       resource - sim->rank_count,
-                                       sim->share.capacity[resource]);
+            sim->share.capacity[resource] = congested_bytes_per_us(
+                sim, resource - sim->rank_count, sim->share.capacity[resource]);
         }
     }
 }
@@ -234,11 +226,10 @@ double sim_rates_alone(const struct sim *sim, const struct sim_joint *joint)
     for (int i = 0; i < cost->use_count; i++) {
         double flows = cost->uses[i].flows;
 
-        rate = fmin(rate,
-                    congested_bytes_per_us(sim,
-                                           cost->uses[i].link,
-                                           flows * cost->in_flight_bytes) /
-                        flows);
+        rate =
+            fmin(rate, congested_bytes_per_us(sim, cost->uses[i].link,
+                                              flows * cost->in_flight_bytes) /
+                           flows);
     }
     return rate;
 }
@@ -319,9 +310,7 @@ void sim_rates_update(struct sim *sim)
         }
     }
     for (int j = sim->moving; j >= 0; j = sim->joints[j].next_moving) {
-        set_joint_rate(sim,
-                       &sim->joints[j],
-                       sim->share.rate[activity],
+        set_joint_rate(sim, &sim->joints[j], sim->share.rate[activity],
                        sim->share.bound_by[activity]);
         activity++;
     }

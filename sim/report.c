@@ -24,11 +24,9 @@ char *sim_report_guesses(const struct model_topology *topology,
     for (int i = 0; i < MODEL_ORIGINS; i++) {
         total += provenance->count[i];
     }
-    (void)snprintf(buffer,
-                   buffer_bytes,
+    (void)snprintf(buffer, buffer_bytes,
                    "%d of %d hardware numbers are guesses, %d overridden",
-                   provenance->count[MODEL_FROM_GUESS],
-                   total,
+                   provenance->count[MODEL_FROM_GUESS], total,
                    provenance->count[MODEL_FROM_OVERRIDE]);
     return buffer;
 }
@@ -47,7 +45,8 @@ static double bus_factor(const struct sim_request *request,
     return (op->kind == MODEL_OP_ALL_REDUCE ? 2.0 : 1.0) * (n - 1.0) / n;
 }
 
-/* -- JSON ---------------------------------------------------------------------- */
+/* -- JSON
+ * ---------------------------------------------------------------------- */
 
 static void put_config(struct sim_json *json, const struct model_config *config)
 {
@@ -73,8 +72,8 @@ static void put_op(struct sim_json *list,
     sim_alone_explain(alone, &result, &alone_us);
     sim_json_text(json, "id", op->id);
     sim_json_text(json, "kind", model_op_names[op->kind]);
-    sim_json_text(
-        json, "stream", report->request->workload->streams[op->stream].name);
+    sim_json_text(json, "stream",
+                  report->request->workload->streams[op->stream].name);
     sim_json_count(json, "rank", result.rank);
     sim_json_number(json, "start_us", result.start_us);
     sim_json_number(json, "end_us", result.end_us);
@@ -92,8 +91,8 @@ static void put_op(struct sim_json *list,
 
         put_config(json, &result.config);
         sim_json_number(json, "algbw_GBps", rate);
-        sim_json_number(
-            json, "busbw_GBps", rate * bus_factor(report->request, op));
+        sim_json_number(json, "busbw_GBps",
+                        rate * bus_factor(report->request, op));
     }
 }
 
@@ -106,8 +105,7 @@ static void put_overrides(const struct sim_cli *cli, struct sim_json *root)
     }
     list = sim_json_put_array(root, "overrides");
     for (int i = 0; i < cli->options.sets.count; i++) {
-        sim_json_text(
-            sim_json_append(list), "set", cli->options.sets.items[i]);
+        sim_json_text(sim_json_append(list), "set", cli->options.sets.items[i]);
     }
 }
 
@@ -128,8 +126,7 @@ static enum model_status print_json(struct sim_cli *cli,
     sim_json_text(root, "strategy", report->strategy);
     put_overrides(cli, root);
     sim_json_count(
-        root,
-        "guesses",
+        root, "guesses",
         report->request->topology->provenance.count[MODEL_FROM_GUESS]);
     sim_json_number(root, "iteration_us", result->iteration_us);
     sim_json_number(root, "compute_us", result->compute_us);
@@ -146,11 +143,9 @@ static enum model_status print_json(struct sim_cli *cli,
         struct sim_json *json = sim_json_append(list);
         char name[96];
 
-        sim_json_text(json,
-                      "name",
+        sim_json_text(json, "name",
                       sim_resource_name(report->sim,
-                                        result->resources[i].resource,
-                                        name,
+                                        result->resources[i].resource, name,
                                         sizeof(name)));
         sim_json_number(json, "busy_ratio", result->resources[i].busy_ratio);
     }
@@ -159,7 +154,8 @@ static enum model_status print_json(struct sim_cli *cli,
     return status;
 }
 
-/* -- CSV ----------------------------------------------------------------------- */
+/* -- CSV
+ * ----------------------------------------------------------------------- */
 
 static void print_csv(struct sim_cli *cli, const struct sim_report *report)
 {
@@ -178,26 +174,14 @@ static void print_csv(struct sim_cli *cli, const struct sim_report *report)
         (void)fprintf(
             cli->out,
             "%s,%s,%s,%d,%.6f,%.6f,%.6f,%.6f,%.6f,%.6f,%.6f,%.6f,%.6f,%.6f",
-            row->id,
-            model_op_names[row->kind],
-            report->request->workload->streams[row->stream].name,
-            op.rank,
-            op.start_us,
-            op.end_us,
-            alone_us,
-            (op.end_us - op.start_us) / alone_us,
-            op.lost.sm,
-            op.lost.l2,
-            op.lost.hbm,
-            op.lost.link,
-            op.lost.peer,
-            op.lost.launch);
+            row->id, model_op_names[row->kind],
+            report->request->workload->streams[row->stream].name, op.rank,
+            op.start_us, op.end_us, alone_us,
+            (op.end_us - op.start_us) / alone_us, op.lost.sm, op.lost.l2,
+            op.lost.hbm, op.lost.link, op.lost.peer, op.lost.launch);
         if (model_op_is_collective(row)) {
-            (void)fprintf(cli->out,
-                          ",%d,%d,%.0f,%s\n",
-                          op.config.channels,
-                          op.config.threads,
-                          op.config.chunk_bytes,
+            (void)fprintf(cli->out, ",%d,%d,%.0f,%s\n", op.config.channels,
+                          op.config.threads, op.config.chunk_bytes,
                           model_transport_names[op.config.transport]);
         } else {
             (void)fputs(",,,,\n", cli->out);
@@ -205,13 +189,14 @@ static void print_csv(struct sim_cli *cli, const struct sim_report *report)
     }
 }
 
-/* -- text ---------------------------------------------------------------------- */
+/* -- text
+ * ---------------------------------------------------------------------- */
 
 /* Ops that the text shows as one line. */
 struct group {
     const char *window;
     int kind;
-    double bytes;             /* collectives of one size; kernels: 0 */
+    double bytes; /* collectives of one size; kernels: 0 */
     struct model_config config;
     int count;
     double time_us;
@@ -238,9 +223,9 @@ static struct group *find_group(struct group *groups,
         struct group *group = &groups[i];
 
         if (group->kind == op->kind && same_text(group->window, op->window) &&
-            (!collective || (!(group->bytes < op->bytes) &&
-                             !(group->bytes > op->bytes) &&
-                             model_config_equal(&group->config, config)))) {
+            (!collective ||
+             (!(group->bytes < op->bytes) && !(group->bytes > op->bytes) &&
+              model_config_equal(&group->config, config)))) {
             return group;
         }
     }
@@ -263,8 +248,7 @@ static int gather(struct sim_cli *cli,
 
     for (int i = 0; i < report->result->op_count; i++) {
         struct sim_op_result result = report->result->ops[i];
-        const struct model_op *op =
-            &report->request->workload->ops[result.op];
+        const struct model_op *op = &report->request->workload->ops[result.op];
         struct group *group = find_group(groups, &count, op, &result.config);
         double alone_us;
 
@@ -301,20 +285,12 @@ static void print_group(FILE *out,
                   "%-10s %-14s %5d %10.3f %10.3f %6.3f %8.2f %8.2f %8.2f "
                   "%8.2f %8.2f %8.2f  %s%s%s\n",
                   group->window != NULL ? group->window : "-",
-                  model_op_names[group->kind],
-                  group->count,
-                  group->time_us / 1000.0,
-                  group->alone_us / 1000.0,
-                  group->time_us / group->alone_us,
-                  lost->sm / 1000.0,
-                  lost->l2 / 1000.0,
-                  lost->hbm / 1000.0,
-                  lost->link / 1000.0,
-                  lost->peer / 1000.0,
-                  lost->launch / 1000.0,
-                  size,
-                  collective ? "  " : "",
-                  setting);
+                  model_op_names[group->kind], group->count,
+                  group->time_us / 1000.0, group->alone_us / 1000.0,
+                  group->time_us / group->alone_us, lost->sm / 1000.0,
+                  lost->l2 / 1000.0, lost->hbm / 1000.0, lost->link / 1000.0,
+                  lost->peer / 1000.0, lost->launch / 1000.0, size,
+                  collective ? "  " : "", setting);
 }
 
 static void print_busiest(FILE *out, const struct sim_report *report)
@@ -339,12 +315,9 @@ static void print_busiest(FILE *out, const struct sim_report *report)
             break;
         }
         last = result->resources[best].busy_ratio;
-        (void)fprintf(out,
-                      "%s%s %.0f %%",
-                      shown > 0 ? ", " : "",
+        (void)fprintf(out, "%s%s %.0f %%", shown > 0 ? ", " : "",
                       sim_resource_name(report->sim,
-                                        result->resources[best].resource,
-                                        name,
+                                        result->resources[best].resource, name,
                                         sizeof(name)),
                       100.0 * last);
     }
@@ -365,12 +338,9 @@ static void print_text(struct sim_cli *cli, const struct sim_report *report)
                   "iteration %10.3f ms\ncompute   %10.3f ms\n"
                   "comm      %10.3f ms\nexposed   %10.3f ms of comm\n\n",
                   report->request->topology->name,
-                  report->request->workload->name,
-                  report->strategy,
-                  result->iteration_us / 1000.0,
-                  result->compute_us / 1000.0,
-                  result->comm_us / 1000.0,
-                  result->exposed_comm_us / 1000.0);
+                  report->request->workload->name, report->strategy,
+                  result->iteration_us / 1000.0, result->compute_us / 1000.0,
+                  result->comm_us / 1000.0, result->exposed_comm_us / 1000.0);
     (void)fputs("                                                         "
                 "   ms lost to\n"
                 "window     kind           count    time ms   alone ms   "
@@ -380,15 +350,12 @@ static void print_text(struct sim_cli *cli, const struct sim_report *report)
         print_group(out, report, &groups[i]);
     }
     print_busiest(out, report);
-    (void)fprintf(out,
-                  "%s\nlagom %s, seed %" PRIu64 ", %" PRIu64
-                  " events, fingerprint %016" PRIx64 "\n",
-                  sim_report_guesses(
-                      report->request->topology, text, sizeof(text)),
-                  LAGOM_VERSION,
-                  cli->options.seed,
-                  result->events,
-                  result->fingerprint);
+    (void)fprintf(
+        out,
+        "%s\nlagom %s, seed %" PRIu64 ", %" PRIu64
+        " events, fingerprint %016" PRIx64 "\n",
+        sim_report_guesses(report->request->topology, text, sizeof(text)),
+        LAGOM_VERSION, cli->options.seed, result->events, result->fingerprint);
     for (int i = 0; i < cli->options.sets.count; i++) {
         (void)fprintf(out, "set %s\n", cli->options.sets.items[i]);
     }

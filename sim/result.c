@@ -30,8 +30,8 @@ static struct sim_op_result result_of(const struct sim *sim,
 static void collect_resources(const struct sim *sim, struct sim_result *result)
 {
     int count = sim->share.resource_count;
-    struct sim_resource_result *resources = model_arena_array(
-        sim->arena, (size_t)count + 1, sizeof(*resources));
+    struct sim_resource_result *resources =
+        model_arena_array(sim->arena, (size_t)count + 1, sizeof(*resources));
     double total_us = sim_time_us(sim->now_ps);
 
     for (int i = 0; i < count; i++) {
@@ -49,16 +49,16 @@ void sim_collect(const struct sim *sim, struct sim_result *result)
     struct sim_op_result *ops =
         model_arena_array(sim->arena, (size_t)count + 1, sizeof(*ops));
 
-    *result = (struct sim_result){
-        .iteration_us = sim_time_us(sim->now_ps),
-        .compute_us = sim_time_us(sim->compute_ps),
-        .comm_us = sim_time_us(sim->comm_ps),
-        .exposed_comm_us = sim_time_us(sim->exposed_ps),
-        .events = sim->events,
-        .fingerprint = sim->fingerprint,
-        .rank_count = sim->rank_count,
-        .op_count = count,
-        .ops = ops};
+    *result =
+        (struct sim_result){.iteration_us = sim_time_us(sim->now_ps),
+                            .compute_us = sim_time_us(sim->compute_ps),
+                            .comm_us = sim_time_us(sim->comm_ps),
+                            .exposed_comm_us = sim_time_us(sim->exposed_ps),
+                            .events = sim->events,
+                            .fingerprint = sim->fingerprint,
+                            .rank_count = sim->rank_count,
+                            .op_count = count,
+                            .ops = ops};
     for (int i = 0; i < count; i++) {
         ops[i] = result_of(sim, &sim->runs[i]);
     }
@@ -74,8 +74,8 @@ char *sim_resource_name(const struct sim *sim,
         (void)snprintf(buffer, buffer_bytes, "rank%d.hbm", resource);
         return buffer;
     }
-    return model_fabric_link_name(
-        &sim->fabric, resource - sim->rank_count, buffer, buffer_bytes);
+    return model_fabric_link_name(&sim->fabric, resource - sim->rank_count,
+                                  buffer, buffer_bytes);
 }
 
 /* An op that has to be done before this one, or -1. */
@@ -108,28 +108,20 @@ static void report(const struct sim *sim,
     char reason[256];
 
     if (run->state == SIM_WAITING && other >= 0) {
-        (void)snprintf(
-            reason, sizeof(reason), "waits for %s", workload->ops[other].id);
+        (void)snprintf(reason, sizeof(reason), "waits for %s",
+                       workload->ops[other].id);
     } else if (run->state == SIM_PENDING) {
-        (void)snprintf(reason,
-                       sizeof(reason),
+        (void)snprintf(reason, sizeof(reason),
                        "waits for SMs (%d free, %d held)",
-                       sim->ranks[run->rank].free_sms,
-                       run->sms);
+                       sim->ranks[run->rank].free_sms, run->sms);
     } else if (run->state == SIM_RUNNING) {
-        (void)snprintf(
-            reason, sizeof(reason), "is running (holds %d SMs)", run->sms);
+        (void)snprintf(reason, sizeof(reason), "is running (holds %d SMs)",
+                       run->sms);
     } else {
         (void)snprintf(reason, sizeof(reason), "is on its way to the device");
     }
-    (void)model_errors_add(errors,
-                           MODEL_STUCK,
-                           place,
-                           id,
-                           NULL,
-                           "stuck: rank %d %s",
-                           run->rank,
-                           reason);
+    (void)model_errors_add(errors, MODEL_STUCK, place, id, NULL,
+                           "stuck: rank %d %s", run->rank, reason);
 }
 
 void sim_report_stuck(const struct sim *sim, struct model_errors *errors)

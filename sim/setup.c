@@ -39,13 +39,8 @@ static void fault(const struct setup *setup,
     if (place.file == NULL) {
         place.file = setup->sim->request.workload->label;
     }
-    (void)model_errors_add(setup->errors,
-                           MODEL_BAD_INPUT,
-                           place,
-                           op->id,
-                           hint,
-                           "%s",
-                           message);
+    (void)model_errors_add(setup->errors, MODEL_BAD_INPUT, place, op->id, hint,
+                           "%s", message);
 }
 
 static void set_kernel(struct setup *setup, int index)
@@ -53,18 +48,15 @@ static void set_kernel(struct setup *setup, int index)
     struct sim *sim = setup->sim;
     const struct model_op *op = &sim->request.workload->ops[index];
 
-    if (op->kind != MODEL_OP_MEMORY &&
-        op->kernel_class != MODEL_CLASS_VECTOR &&
+    if (op->kind != MODEL_OP_MEMORY && op->kernel_class != MODEL_CLASS_VECTOR &&
         !(sim->gpu->peak_flops_per_us[op->type] > 0.0)) {
-        fault(setup,
-              op,
+        fault(setup, op,
               model_arena_format(setup->errors->arena,
                                  "choose another type, or give gpu.peak.%s",
                                  model_type_names[op->type]),
               model_arena_format(setup->errors->arena,
                                  "the %s has no peak rate for %s",
-                                 sim->gpu->name,
-                                 model_type_names[op->type]));
+                                 sim->gpu->name, model_type_names[op->type]));
         return;
     }
     sim->kernels[index] = model_op_kernel(op, sim->gpu);
@@ -79,27 +71,23 @@ static void set_config(struct setup *setup, int index)
     sim->configs[index] = model_plan_config(
         sim->request.plan, sim->request.workload, op, sim->request.fallback);
     if (!model_config_is_complete(&sim->configs[index])) {
-        fault(setup,
-              op,
+        fault(setup, op,
               "give algorithm, protocol, transport, channels, threads and "
               "chunk in the op, a plan, or nccl.observed of the topology",
               "its configuration is not complete");
         return;
     }
-    message = model_collective_fault(sim->request.topology,
-                                     &sim->configs[index]);
+    message =
+        model_collective_fault(sim->request.topology, &sim->configs[index]);
     if (message != NULL) {
-        fault(setup,
-              op,
+        fault(setup, op,
               model_arena_format(setup->errors->arena,
                                  "at most %d channels and 1024 threads",
                                  sim->gpu->sm_count),
               message);
     } else if (!sim->request.all_ranks &&
                sim->request.workload->groups[op->group].ranks != NULL) {
-        fault(setup,
-              op,
-              "run with --ranks all",
+        fault(setup, op, "run with --ranks all",
               "a group of chosen ranks cannot be folded into one rank");
     }
 }
@@ -128,25 +116,23 @@ range_group(struct sim *sim, const char *name, int first, int count)
 static struct model_group
 instance_group(struct sim *sim, const struct model_op *op, int instance)
 {
-    const struct model_group *group =
-        &sim->request.workload->groups[op->group];
+    const struct model_group *group = &sim->request.workload->groups[op->group];
 
     return is_node_group(sim, op)
-               ? range_group(sim,
-                             group->name,
-                             instance * group->count,
+               ? range_group(sim, group->name, instance * group->count,
                              group->count)
                : *group;
 }
 
-static struct cost_key *find_key(struct setup *setup, const struct cost_key *key)
+static struct cost_key *find_key(struct setup *setup,
+                                 const struct cost_key *key)
 {
     for (int i = setup->key_count - 1; i >= 0; i--) {
         const struct cost_key *other = &setup->keys[i];
 
         if (other->kind == key->kind && other->group == key->group &&
-            other->instance == key->instance &&
-            !(other->bytes < key->bytes) && !(other->bytes > key->bytes) &&
+            other->instance == key->instance && !(other->bytes < key->bytes) &&
+            !(other->bytes > key->bytes) &&
             model_config_equal(&other->config, &key->config)) {
             return &setup->keys[i];
         }
@@ -158,8 +144,8 @@ static void keep_key(struct setup *setup, const struct cost_key *key)
 {
     if (setup->key_count == setup->key_room) {
         int room = setup->key_room == 0 ? 32 : 2 * setup->key_room;
-        struct cost_key *larger = model_arena_array(
-            setup->sim->arena, (size_t)room, sizeof(*larger));
+        struct cost_key *larger =
+            model_arena_array(setup->sim->arena, (size_t)room, sizeof(*larger));
 
         for (int i = 0; i < setup->key_count; i++) {
             larger[i] = setup->keys[i];
@@ -170,11 +156,10 @@ static void keep_key(struct setup *setup, const struct cost_key *key)
     setup->keys[setup->key_count++] = *key;
 }
 
-static const struct model_collective *
-cost_of(struct setup *setup,
-        int index,
-        int instance,
-        const struct model_group *group)
+static const struct model_collective *cost_of(struct setup *setup,
+                                              int index,
+                                              int instance,
+                                              const struct model_group *group)
 {
     struct sim *sim = setup->sim;
     const struct model_op *op = &sim->request.workload->ops[index];
@@ -190,12 +175,9 @@ cost_of(struct setup *setup,
         return known->cost;
     }
     cost = model_arena_alloc(sim->arena, sizeof(*cost));
-    *cost = model_collective_ring(sim->arena,
-                                  &sim->fabric,
-                                  model_op_collective(op),
-                                  op->bytes,
-                                  group,
-                                  &sim->configs[index]);
+    *cost =
+        model_collective_ring(sim->arena, &sim->fabric, model_op_collective(op),
+                              op->bytes, group, &sim->configs[index]);
     key.cost = cost;
     keep_key(setup, &key);
     return cost;
@@ -208,8 +190,7 @@ static void set_joints(struct setup *setup, int index)
     int instances = is_node_group(sim, op) ? sim->instance_count : 1;
 
     for (int i = 0; i < instances; i++) {
-        struct sim_joint *joint =
-            &sim->joints[index * sim->instance_count + i];
+        struct sim_joint *joint = &sim->joints[index * sim->instance_count + i];
         struct model_group group = instance_group(sim, op, i);
 
         joint->op = index;
@@ -236,8 +217,8 @@ int sim_joint_of(const struct sim *sim, const struct sim_run *run)
 static int *stream_predecessors(struct sim *sim)
 {
     const struct model_workload *workload = sim->request.workload;
-    int *before = model_arena_array(
-        sim->arena, (size_t)sim->op_count + 1, sizeof(*before));
+    int *before = model_arena_array(sim->arena, (size_t)sim->op_count + 1,
+                                    sizeof(*before));
     int *tail = model_arena_array(
         sim->arena, (size_t)workload->stream_count + 1, sizeof(*tail));
 
@@ -332,11 +313,9 @@ enum model_status sim_setup(struct sim *sim, struct model_errors *errors)
 
     sim->gpu = &topology->gpu;
     sim->op_count = workload->op_count;
-    sim->rank_count = sim->request.all_ranks
-                          ? model_topology_rank_count(topology)
-                          : 1;
-    sim->instance_count =
-        sim->request.all_ranks ? topology->node_count : 1;
+    sim->rank_count =
+        sim->request.all_ranks ? model_topology_rank_count(topology) : 1;
+    sim->instance_count = sim->request.all_ranks ? topology->node_count : 1;
     model_fabric_make(topology, !sim->request.all_ranks, &sim->fabric);
     sim->kernels = model_arena_array(sim->arena, ops, sizeof(*sim->kernels));
     sim->configs = model_arena_array(sim->arena, ops, sizeof(*sim->configs));
@@ -350,13 +329,12 @@ enum model_status sim_setup(struct sim *sim, struct model_errors *errors)
     if (errors->count > before) {
         return MODEL_BAD_INPUT;
     }
-    sim->joints = model_arena_array(sim->arena,
-                                    ops * (size_t)sim->instance_count,
-                                    sizeof(*sim->joints));
-    sim->ranks = model_arena_array(
-        sim->arena, (size_t)sim->rank_count, sizeof(*sim->ranks));
-    sim->runs = model_arena_array(
-        sim->arena, ops * (size_t)sim->rank_count, sizeof(*sim->runs));
+    sim->joints = model_arena_array(
+        sim->arena, ops * (size_t)sim->instance_count, sizeof(*sim->joints));
+    sim->ranks = model_arena_array(sim->arena, (size_t)sim->rank_count,
+                                   sizeof(*sim->ranks));
+    sim->runs = model_arena_array(sim->arena, ops * (size_t)sim->rank_count,
+                                  sizeof(*sim->runs));
     set_resources(sim);
     for (int i = 0; i < sim->op_count; i++) {
         if (model_op_is_collective(&workload->ops[i])) {

@@ -30,8 +30,8 @@ void sim_share_start(struct sim_share *share,
 {
     size_t count = (size_t)resource_count;
 
-    *share = (struct sim_share){.arena = arena,
-                                .resource_count = resource_count};
+    *share =
+        (struct sim_share){.arena = arena, .resource_count = resource_count};
     share->capacity = model_arena_array(arena, count, sizeof(double));
     share->used = model_arena_array(arena, count, sizeof(double));
     share->demand = model_arena_array(arena, count, sizeof(double));
@@ -71,8 +71,8 @@ static void make_room(struct sim_share *share)
         larger_copy(share->arena, share->bound_by, count, room, sizeof(int));
     share->fixed =
         larger_copy(share->arena, share->fixed, count, room, sizeof(bool));
-    share->first = larger_copy(
-        share->arena, share->first, count + 1, room + 1, sizeof(int));
+    share->first = larger_copy(share->arena, share->first, count + 1, room + 1,
+                               sizeof(int));
     share->activity_room = room;
 }
 
@@ -92,11 +92,9 @@ void sim_share_use(struct sim_share *share, int resource, double amount)
 {
     if (share->term_count == share->term_room) {
         share->term_room = share->term_room == 0 ? 64 : 2 * share->term_room;
-        share->terms = larger_copy(share->arena,
-                                   share->terms,
-                                   share->term_count,
-                                   share->term_room,
-                                   sizeof(*share->terms));
+        share->terms =
+            larger_copy(share->arena, share->terms, share->term_count,
+                        share->term_room, sizeof(*share->terms));
     }
     share->terms[share->term_count++] = (struct sim_term){resource, amount};
     share->first[share->activity_count] = share->term_count;
@@ -114,8 +112,7 @@ static void sum_demand(struct sim_share *share)
     }
     for (int i = 0; i < share->activity_count; i++) {
         for (int j = share->first[i];
-             !share->fixed[i] && j < share->first[i + 1];
-             j++) {
+             !share->fixed[i] && j < share->first[i + 1]; j++) {
             share->demand[share->terms[j].resource] +=
                 share->terms[j].amount * share->weight[i];
         }
@@ -133,7 +130,8 @@ static double full_level(const struct sim_share *share, int resource)
 }
 
 /* The resource that stops an activity first, or SIM_SHARE_CAP. */
-static int first_limit(const struct sim_share *share, int activity, double *level)
+static int
+first_limit(const struct sim_share *share, int activity, double *level)
 {
     int limit = SIM_SHARE_CAP;
 
@@ -184,9 +182,8 @@ static int fix_round(struct sim_share *share, double lowest)
         if (level <= lowest) {
             share->fixed[i] = true;
             share->bound_by[i] = limit;
-            share->rate[i] = limit == SIM_SHARE_CAP
-                                 ? share->cap[i]
-                                 : level * share->weight[i];
+            share->rate[i] = limit == SIM_SHARE_CAP ? share->cap[i]
+                                                    : level * share->weight[i];
             count++;
         }
     }
@@ -201,8 +198,7 @@ static void sum_use(struct sim_share *share)
     }
     for (int i = 0; i < share->activity_count; i++) {
         for (int j = share->first[i];
-             share->fixed[i] && j < share->first[i + 1];
-             j++) {
+             share->fixed[i] && j < share->first[i + 1]; j++) {
             share->used[share->terms[j].resource] +=
                 share->terms[j].amount * share->rate[i];
         }
@@ -275,8 +271,8 @@ bool sim_share_check(const struct sim_share *share, double slack_ratio)
         }
         for (int j = share->first[i]; !stopped && j < share->first[i + 1];
              j++) {
-            stopped = is_stopped_by(
-                share, i, share->terms[j].resource, slack_ratio);
+            stopped =
+                is_stopped_by(share, i, share->terms[j].resource, slack_ratio);
         }
         if (!stopped) {
             return false;

@@ -42,9 +42,9 @@ static void count_time(struct sim *sim)
 
     sim->compute_ps += sim->kernels_running > 0 ? elapsed_ps : 0;
     sim->comm_ps += sim->collectives_running > 0 ? elapsed_ps : 0;
-    sim->exposed_ps +=
-        sim->collectives_running > 0 && sim->kernels_running == 0 ? elapsed_ps
-                                                                  : 0;
+    sim->exposed_ps += sim->collectives_running > 0 && sim->kernels_running == 0
+                           ? elapsed_ps
+                           : 0;
     sim->changed_ps = sim->now_ps;
 }
 
@@ -61,7 +61,8 @@ static void count_op(struct sim *sim, const struct sim_run *run, int change)
     }
 }
 
-/* -- the life of an op ------------------------------------------------------ */
+/* -- the life of an op ------------------------------------------------------
+ */
 
 static bool takes_part(const struct sim *sim, const struct sim_run *run)
 {
@@ -97,11 +98,10 @@ static void launch(struct sim *sim, int index)
         run->begin_ps = run->ready_ps;
         run->lost.launch = 0.0;
     }
-    sim_queue_push(&sim->queue,
-                   (struct sim_event){.time_ps = run->begin_ps,
-                                      .phase = SIM_START,
-                                      .kind = SIM_EVENT_BEGIN,
-                                      .target = index});
+    sim_queue_push(&sim->queue, (struct sim_event){.time_ps = run->begin_ps,
+                                                   .phase = SIM_START,
+                                                   .kind = SIM_EVENT_BEGIN,
+                                                   .target = index});
 }
 
 static void finish_run(struct sim *sim, int index)
@@ -114,8 +114,7 @@ static void finish_run(struct sim *sim, int index)
     count_op(sim, run, -1);
     sim->done_count++;
     for (int i = sim->first_successor[run->op];
-         i < sim->first_successor[run->op + 1];
-         i++) {
+         i < sim->first_successor[run->op + 1]; i++) {
         int next = base + sim->successors[i];
 
         if (--sim->runs[next].waits == 0) {
@@ -189,7 +188,8 @@ static void finish_joint(struct sim *sim, int index)
     }
 }
 
-/* -- events ------------------------------------------------------------------ */
+/* -- events ------------------------------------------------------------------
+ */
 
 static void handle_begin(struct sim *sim, int index)
 {
@@ -303,9 +303,8 @@ static void start(struct sim *sim)
     }
 }
 
-enum model_status sim_run(struct sim *sim,
-                          struct sim_result *result,
-                          struct model_errors *errors)
+enum model_status
+sim_run(struct sim *sim, struct sim_result *result, struct model_errors *errors)
 {
     start(sim);
     while (sim->events < sim->request.event_limit && step(sim)) {

@@ -27,10 +27,10 @@
 struct sim_request {
     const struct model_topology *topology;
     const struct model_workload *workload;
-    const struct model_plan *plan;        /* or NULL */
-    const struct model_config *fallback;  /* NCCL's own choice, or NULL */
-    bool all_ranks;                       /* simulate each rank */
-    uint64_t event_limit;                 /* 0: a large default */
+    const struct model_plan *plan;       /* or NULL */
+    const struct model_config *fallback; /* NCCL's own choice, or NULL */
+    bool all_ranks;                      /* simulate each rank */
+    uint64_t event_limit;                /* 0: a large default */
 };
 
 /* Parts of the difference between time in company and time alone, us. */
@@ -64,8 +64,8 @@ struct sim_result {
     double comm_us;         /* some collective runs, rank 0 */
     double exposed_comm_us; /* a collective runs and no kernel does, rank 0 */
     uint64_t events;
-    uint64_t fingerprint; /* of the trajectory */
-    int rank_count;       /* simulated */
+    uint64_t fingerprint;            /* of the trajectory */
+    int rank_count;                  /* simulated */
     const struct sim_op_result *ops; /* rank by rank, in workload order */
     int op_count;
     const struct sim_resource_result *resources; /* used ones */

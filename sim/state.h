@@ -13,9 +13,9 @@
 #include "sim/sim.h"
 
 enum sim_run_state {
-    SIM_WAITING, /* for dependencies or its stream */
+    SIM_WAITING,  /* for dependencies or its stream */
     SIM_LAUNCHED, /* dependencies met, on its way to the device */
-    SIM_PENDING, /* on the device, no SM yet */
+    SIM_PENDING,  /* on the device, no SM yet */
     SIM_RUNNING,
     SIM_DONE
 };
@@ -31,9 +31,9 @@ struct sim_run {
     enum sim_run_state state;
     int op;
     int rank;
-    int waits;           /* dependencies and stream predecessor not done */
-    int priority;        /* of its stream */
-    uint64_t launch;     /* launch order on the rank */
+    int waits;       /* dependencies and stream predecessor not done */
+    int priority;    /* of its stream */
+    uint64_t launch; /* launch order on the rank */
     int64_t ready_ps;
     int64_t begin_ps;    /* on the device */
     int64_t resident_ps; /* collective: all its SMs held */
@@ -41,13 +41,13 @@ struct sim_run {
     struct sim_lost lost;
     int next_pending; /* next in its rank's list of those that want SMs */
     bool wants_sms;
-    int sms;          /* held now */
+    int sms; /* held now */
     /* computation */
     int loads_left;    /* not yet on an SM */
     int cohorts;       /* list, or -1 */
     double progress;   /* in loads, the clock of the cohorts */
     double rate;       /* loads per us and SM; 0: not running */
-    double alone_us;   /* of a load, on an empty machine */
+    double alone_us;   /* of a load on these SMs, all else its own */
     double l2_us;      /* of a load, with the L2 share but all of HBM */
     double load_scale; /* stream_k: loads of the empty GPU per load here */
     int64_t progress_ps;
@@ -58,8 +58,8 @@ struct sim_run {
 struct sim_joint {
     int op;
     const struct model_collective *cost; /* shared by equal collectives */
-    struct model_group members; /* simulated ranks that take part */
-    int resident;     /* of them */
+    struct model_group members;          /* simulated ranks that take part */
+    int resident;                        /* of them */
     bool moving;
     double moved_bytes; /* of one channel */
     double rate;        /* bytes/us of one channel */
@@ -73,8 +73,8 @@ struct sim_joint {
 
 struct sim_rank {
     int free_sms;
-    int pending;  /* list of runs that want SMs, by priority and launch */
-    int active;   /* list of running kernels */
+    int pending; /* list of runs that want SMs, by priority and launch */
+    int active;  /* list of running kernels */
     double footprint_bytes; /* chunks of moving collectives in L2 */
     uint64_t launches;
 };
@@ -86,13 +86,13 @@ struct sim {
     const struct model_gpu *gpu;
     int rank_count;
     int op_count;
-    struct sim_run *runs; /* rank-major */
+    struct sim_run *runs;     /* rank-major */
     struct sim_joint *joints; /* by op, then by instance of its group */
     int instance_count;       /* per op: nodes when each rank is simulated */
     struct sim_rank *ranks;
     struct model_kernel *kernels; /* by op */
     struct model_config *configs; /* by op */
-    int *successors;      /* of an op: indices, by first_successor */
+    int *successors;              /* of an op: indices, by first_successor */
     int *first_successor;
     struct sim_cohort *cohorts;
     int cohort_count;
@@ -102,8 +102,8 @@ struct sim {
     struct sim_share share; /* resources: HBM of each rank, then links */
     double *busy;           /* integral of use, per resource */
     int64_t solved_ps;
-    bool dirty;    /* shares must be solved again */
-    int moving;    /* list of joints */
+    bool dirty; /* shares must be solved again */
+    int moving; /* list of joints */
     int done_count;
     int64_t now_ps;
     uint64_t events;
@@ -146,7 +146,8 @@ void sim_collect(const struct sim *sim, struct sim_result *result);
 void sim_report_stuck(const struct sim *sim, struct model_errors *errors);
 
 /* The run of an op on a rank. */
-static inline struct sim_run *sim_run_of(const struct sim *sim, int rank, int op)
+static inline struct sim_run *
+sim_run_of(const struct sim *sim, int rank, int op)
 {
     return &sim->runs[rank * sim->op_count + op];
 }

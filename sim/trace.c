@@ -33,14 +33,10 @@ static void add_names(struct sim_json *events,
         char name[32];
 
         (void)snprintf(name, sizeof(name), "rank %d", rank);
-        add_name(events,
-                 "process_name",
-                 rank,
-                 0,
+        add_name(events, "process_name", rank, 0,
                  request->all_ranks ? name : "any rank");
         for (int i = 0; i < workload->stream_count; i++) {
-            add_name(
-                events, "thread_name", rank, i, workload->streams[i].name);
+            add_name(events, "thread_name", rank, i, workload->streams[i].name);
         }
     }
 }
@@ -68,10 +64,8 @@ static void add_op(struct sim_json *events,
         char text[96];
 
         sim_json_number(arguments, "size_bytes", op->bytes);
-        sim_json_text(
-            arguments,
-            "config",
-            model_config_print(&result->config, text, sizeof(text)));
+        sim_json_text(arguments, "config",
+                      model_config_print(&result->config, text, sizeof(text)));
     }
 }
 
@@ -96,12 +90,8 @@ enum model_status sim_trace_write(const char *file,
         written = fclose(stream) == 0 && written;
     }
     sim_json_free(root);
-    return written ? MODEL_OK
-                   : model_errors_add(errors,
-                                      MODEL_BAD_INPUT,
-                                      place,
-                                      NULL,
-                                      NULL,
-                                      "cannot write: %s",
-                                      strerror(errno));
+    return written
+               ? MODEL_OK
+               : model_errors_add(errors, MODEL_BAD_INPUT, place, NULL, NULL,
+                                  "cannot write: %s", strerror(errno));
 }
