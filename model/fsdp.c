@@ -26,7 +26,7 @@ struct fsdp {
 };
 
 static int collective(struct fsdp *fsdp,
-                      enum model_op_kind kind,
+                      int kind,
                       const char *window,
                       const char *id,
                       double parameters)
@@ -150,7 +150,7 @@ static int backward(struct fsdp *fsdp, int loss)
     return emit.last;
 }
 
-static int root(struct fsdp *fsdp, enum model_op_kind kind, const char *id)
+static int root(struct fsdp *fsdp, int kind, const char *id)
 {
     return collective(fsdp, kind, "root",
                       model_arena_format(fsdp->builder->arena, "step%d.root.%s",

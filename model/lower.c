@@ -142,7 +142,7 @@ enum model_status model_lower(struct model_builder *builder,
     if (errors->count > before) {
         return MODEL_BAD_INPUT;
     }
-    if (transformer.head_width == 0 &&
+    if (transformer.head_width == 0 && transformer.heads > 0 &&
         transformer.hidden % transformer.heads == 0) {
         transformer.head_width = transformer.hidden / transformer.heads;
     }

@@ -40,6 +40,13 @@ int model_builder_add(struct model_builder *builder, const struct model_op *op);
 /* Let op wait for another one; MODEL_UNSET is ignored. */
 void model_builder_after(struct model_builder *builder, int op, int other);
 
+/*
+ * An op that waits for itself, by way of `after` and the order of streams, or
+ * -1. With several, the first in the list that waits for another by `after`.
+ */
+int model_workload_circle(struct model_arena *arena,
+                          const struct model_workload *workload);
+
 /* The form "model": lower it into the builder. */
 enum model_status model_lower(struct model_builder *builder,
                               const struct model_node *root,

@@ -11,186 +11,17 @@
  * A row is bound by one table for all kinds; another table says which keys a
  * kind needs and which it may have.
  */
-#include "model/workload_build.h"
+#include "model/workload_row.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { REPEAT_MAX = 1000000 };
-
-/* A row of the file. */
-struct row {
-    struct model_op op;
-    const char *stream, *group;
-    double size, hbm;
-    int repeat, m, n, k, batch;
-    struct model_list tile;
-    struct model_list after;
-};
-
-#define AT(member) offsetof(struct row, member)
-
-#define COUNT(name, member, high, fallback, text)                              \
-    {                                                                          \
-        .key = (name), .kind = MODEL_FIELD_COUNT, .dimension = MODEL_COUNT,    \
-        .offset = AT(member), .min = 1, .max = (high),                         \
-        .default_text = (fallback), .help = (text)                             \
-    }
-
-#define QUANTITY(name, dim, member, text)                                      \
-    {                                                                          \
-        .key = (name), .kind = MODEL_FIELD_QUANTITY, .dimension = (dim),       \
-        .offset = AT(member), .max = 1e18, .help = (text)                      \
-    }
-
-#define CHOICE(name, member, names, fallback, text)                            \
-    {                                                                          \
-        .key = (name), .kind = MODEL_FIELD_CHOICE, .offset = AT(member),       \
-        .choices = (names), .default_text = (fallback), .help = (text)         \
-    }
-
-#define TEXT(name, member, fallback, text)                                     \
-    {                                                                          \
-        .key = (name), .kind = MODEL_FIELD_TEXT, .offset = AT(member),         \
-        .default_text = (fallback), .help = (text)                             \
-    }
-
-static const struct model_field row_fields[] = {
-    {.key = "id",
-     .kind = MODEL_FIELD_TEXT,
-     .offset = AT(op.id),
-     .required = true,
-     .help = "unique name"},
-    {.key = "kind",
-     .kind = MODEL_FIELD_CHOICE,
-     .offset = AT(op.kind),
-     .choices = model_op_names,
-     .required = true,
-     .help = "what it does"},
-    TEXT("stream", stream, NULL, "runs in order with others of its stream"),
-    TEXT("window", op.window, NULL, "overlap window, for tuning"),
-    CHOICE("type", op.type, model_type_names, "bf16", "element type"),
-    CHOICE("schedule",
-           op.schedule,
-           model_schedule_names,
-           "waves",
-           "how CTAs are placed"),
-    CHOICE("class",
-           op.kernel_class,
-           model_kernel_class_names,
-           "gemm",
-           "which share of the peak a kernel reaches"),
-    COUNT("m", m, 1e9, NULL, "gemm: rows"),
-    COUNT("n", n, 1e9, NULL, "gemm: columns"),
-    COUNT("k", k, 1e9, NULL, "gemm: inner dimension"),
-    COUNT("batch", batch, 1e6, "1", "gemm: how many"),
-    {.key = "tile",
-     .kind = MODEL_FIELD_QUANTITIES,
-     .dimension = MODEL_COUNT,
-     .offset = AT(tile),
-     .help = "gemm: [rows, columns] of the output tile"},
-    {.key = "sm_limit",
-     .kind = MODEL_FIELD_COUNT,
-     .dimension = MODEL_COUNT,
-     .offset = AT(op.sm_limit),
-     .min = 1,
-     .max = 4096,
-     .help = "SMs it may use"},
-    COUNT("ctas", op.ctas, 1e9, NULL, "kernel: size of the grid"),
-    COUNT("ctas_per_sm", op.ctas_per_sm, 32, "1", "kernel: occupancy"),
-    QUANTITY("flops", MODEL_FLOPS, op.flops, "kernel: of the whole grid"),
-    QUANTITY("hbm", MODEL_BYTES, hbm, "kernel, memory: HBM bytes of all"),
-    QUANTITY("size",
-             MODEL_BYTES,
-             size,
-             "collective: the whole buffer, as nccl-tests count it"),
-    TEXT("group", group, NULL, "collective: world, node or one of groups"),
-    CHOICE("algorithm",
-           op.config.algorithm,
-           model_algorithm_names,
-           NULL,
-           "collective: fixed choice"),
-    CHOICE("protocol",
-           op.config.protocol,
-           model_protocol_names,
-           NULL,
-           "collective: fixed choice"),
-    CHOICE("transport",
-           op.config.transport,
-           model_transport_names,
-           NULL,
-           "collective: fixed choice"),
-    COUNT("channels", op.config.channels, 1024, NULL, "collective: CTAs"),
-    {.key = "threads",
-     .kind = MODEL_FIELD_COUNT,
-     .dimension = MODEL_COUNT,
-     .offset = AT(op.config.threads),
-     .min = 32,
-     .max = 1024,
-     .help = "collective: worker threads of a CTA"},
-    {.key = "chunk",
-     .kind = MODEL_FIELD_QUANTITY,
-     .dimension = MODEL_BYTES,
-     .offset = AT(op.config.chunk_bytes),
-     .min = 16.0,
-     .max = 1073741824.0,
-     .help = "collective: moved per ring step and channel"},
-    {.key = "after",
-     .kind = MODEL_FIELD_TEXTS,
-     .offset = AT(after),
-     .help = "ids of ops that must be done before"},
-    QUANTITY("start", MODEL_TIME, op.start_us, "not before this time"),
-    COUNT("repeat", repeat, REPEAT_MAX, "1", "how often, one after another"),
-    {.key = NULL}};
-
-enum family { GEMM = 1, KERNEL = 2, MEMORY = 4, COLLECTIVE = 8, ANY = 15 };
-
-/* Which kinds of op must have a key, and which may. */
-static const struct rule {
-    const char *key;
-    int needed_by, allowed_in;
-} rules[] = {{"m", GEMM, GEMM},
-             {"n", GEMM, GEMM},
-             {"k", GEMM, GEMM},
-             {"batch", 0, GEMM},
-             {"tile", 0, GEMM},
-             {"type", 0, GEMM | KERNEL},
-             {"schedule", 0, GEMM | KERNEL},
-             {"sm_limit", 0, GEMM | KERNEL | MEMORY},
-             {"class", 0, KERNEL},
-             {"ctas", KERNEL, KERNEL},
-             {"ctas_per_sm", 0, KERNEL},
-             {"flops", 0, KERNEL},
-             {"hbm", MEMORY, KERNEL | MEMORY},
-             {"size", COLLECTIVE, COLLECTIVE},
-             {"group", 0, COLLECTIVE},
-             {"algorithm", 0, COLLECTIVE},
-             {"protocol", 0, COLLECTIVE},
-             {"transport", 0, COLLECTIVE},
-             {"channels", 0, COLLECTIVE},
-             {"threads", 0, COLLECTIVE},
-             {"chunk", 0, COLLECTIVE}};
-
-static enum family family_of(int kind)
-{
-    switch ((enum model_op_kind)kind) {
-    case MODEL_OP_GEMM:
-        return GEMM;
-    case MODEL_OP_KERNEL:
-        return KERNEL;
-    case MODEL_OP_MEMORY:
-        return MEMORY;
-    default:
-        return COLLECTIVE;
-    }
-}
-
 struct reader {
     struct model_builder *builder;
     struct model_errors *errors;
     const struct model_node *streams;
-    struct row *rows;                /* one per item of the list */
+    struct model_op_row *rows;       /* one per item of the list */
     const struct model_node **items; /* their nodes */
     int *last_op;                    /* last op made from each row */
     int *by_id;                      /* rows sorted by id */
@@ -216,17 +47,18 @@ static void fault(const struct reader *reader,
 
 static void check_keys(const struct reader *reader, int row)
 {
-    const char *kind = model_op_names[reader->rows[row].op.kind];
-    enum family family = family_of(reader->rows[row].op.kind);
+    int kind = reader->rows[row].op.kind;
+    struct model_op_rule rule;
 
-    for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
-        bool given = model_node_find(reader->items[row], rules[i].key) != NULL;
+    for (int i = 0; model_op_row_rule(i, kind, &rule); i++) {
+        bool given = model_node_find(reader->items[row], rule.key) != NULL;
 
-        if (!given && (rules[i].needed_by & (int)family) != 0) {
-            fault(reader, row, rules[i].key, NULL, "required for kind ", kind);
-        } else if (given && (rules[i].allowed_in & (int)family) == 0) {
-            fault(reader, row, rules[i].key, "leave it out",
-                  "has no meaning for kind ", kind);
+        if (!given && rule.needed) {
+            fault(reader, row, rule.key, NULL, "required for kind ",
+                  model_op_names[kind]);
+        } else if (given && !rule.allowed) {
+            fault(reader, row, rule.key, "leave it out",
+                  "has no meaning for kind ", model_op_names[kind]);
         }
     }
 }
@@ -246,7 +78,7 @@ stream_priority(const struct reader *reader, const char *name, int otherwise)
 
 static void set_tile(const struct reader *reader, int index)
 {
-    struct row *row = &reader->rows[index];
+    struct model_op_row *row = &reader->rows[index];
     const double *sides = row->tile.items;
 
     if (row->tile.count == 0) {
@@ -264,7 +96,7 @@ static void set_tile(const struct reader *reader, int index)
 
 static void set_group(const struct reader *reader, int index)
 {
-    struct row *row = &reader->rows[index];
+    struct model_op_row *row = &reader->rows[index];
     const char *name = row->group != NULL ? row->group : "world";
     const struct model_workload *workload = reader->builder->workload;
     const char **names =
@@ -290,7 +122,7 @@ static void set_group(const struct reader *reader, int index)
 /* What the table cannot put into the op by itself. */
 static void finish_row(const struct reader *reader, int index)
 {
-    struct row *row = &reader->rows[index];
+    struct model_op_row *row = &reader->rows[index];
     struct model_op *op = &row->op;
     bool collective = model_op_is_collective(op);
     const char *stream = row->stream != NULL ? row->stream
@@ -329,7 +161,7 @@ static void read_rows(struct reader *reader, const struct model_node *ops)
 
         reader->items[index] = item;
         reader->rows[index].op.config = model_config_none();
-        if (model_schema_bind(&binding, row_fields, item,
+        if (model_schema_bind(&binding, model_op_row_fields, item,
                               &reader->rows[index]) == MODEL_OK) {
             check_keys(reader, index);
             finish_row(reader, index);
@@ -395,7 +227,7 @@ find_id(const struct reader *reader, const struct named *names, const char *id)
 /* Copies of one row, in their stream's order. */
 static void make_ops(struct reader *reader, int index)
 {
-    struct row *row = &reader->rows[index];
+    struct model_op_row *row = &reader->rows[index];
 
     for (int i = 0; i < row->repeat; i++) {
         struct model_op op = row->op;
@@ -412,7 +244,7 @@ static void make_ops(struct reader *reader, int index)
 static void
 link_row(struct reader *reader, const struct named *names, int index)
 {
-    const struct row *row = &reader->rows[index];
+    const struct model_op_row *row = &reader->rows[index];
     const char *const *ids = row->after.items;
     int first = reader->last_op[index] - row->repeat + 1;
 
@@ -428,75 +260,16 @@ link_row(struct reader *reader, const struct named *names, int index)
     }
 }
 
-/* Streams run in list order: a wait for a later op of one's stream is a
- * circle too, and so is every chain of waits that comes back. */
-static void check_circles(const struct reader *reader)
+static void check_circle(const struct reader *reader)
 {
     const struct model_workload *workload = reader->builder->workload;
-    int count = workload->op_count;
-    struct model_arena *arena = reader->builder->arena;
-    int *waits = model_arena_array(arena, (size_t)count + 1, sizeof(int));
-    int *first = model_arena_array(arena, (size_t)count + 2, sizeof(int));
-    int *queue = model_arena_array(arena, (size_t)count + 1, sizeof(int));
-    int *tail = model_arena_array(arena, (size_t)workload->stream_count + 1,
-                                  sizeof(int));
-    int *next = model_arena_array(arena, (size_t)count + 1, sizeof(int));
-    int *edges;
-    int edge_count = 0;
-    int done = 0;
-    int ready = 0;
+    int op = model_workload_circle(reader->builder->arena, workload);
 
-    for (int i = 0; i < count; i++) {
-        for (int j = 0; j < workload->ops[i].after_count; j++) {
-            first[workload->ops[i].after[j] + 1]++;
-        }
-        edge_count += workload->ops[i].after_count;
-        waits[i] = workload->ops[i].after_count;
-        next[i] = -1;
-    }
-    for (int i = 0; i < workload->stream_count; i++) {
-        tail[i] = -1;
-    }
-    for (int i = 0; i < count; i++) {
-        int stream = workload->ops[i].stream;
-
-        first[i + 1] += first[i];
-        if (tail[stream] >= 0) {
-            next[tail[stream]] = i;
-            waits[i]++;
-        }
-        tail[stream] = i;
-    }
-    edges = model_arena_array(arena, (size_t)edge_count + 1, sizeof(int));
-    for (int i = 0; i < count; i++) {
-        for (int j = 0; j < workload->ops[i].after_count; j++) {
-            edges[first[workload->ops[i].after[j]]++] = i;
-        }
-        if (waits[i] == 0) {
-            queue[ready++] = i;
-        }
-    }
-    for (; done < ready; done++) {
-        int op = queue[done];
-        int from = op > 0 ? first[op - 1] : 0;
-
-        for (int j = from; j < first[op]; j++) {
-            if (--waits[edges[j]] == 0) {
-                queue[ready++] = edges[j];
-            }
-        }
-        if (next[op] >= 0 && --waits[next[op]] == 0) {
-            queue[ready++] = next[op];
-        }
-    }
-    for (int i = 0; i < count; i++) {
-        if (waits[i] > 0 && workload->ops[i].after_count > 0) {
-            (void)model_errors_add(
-                reader->errors, MODEL_BAD_INPUT, workload->ops[i].place,
-                "ops.after", "ops of one stream run in the order of the list",
-                "\"%s\" waits, in a circle, for itself", workload->ops[i].id);
-            return;
-        }
+    if (op >= 0) {
+        (void)model_errors_add(
+            reader->errors, MODEL_BAD_INPUT, workload->ops[op].place,
+            "ops.after", "ops of one stream run in the order of the list",
+            "\"%s\" waits, in a circle, for itself", workload->ops[op].id);
     }
 }
 
@@ -552,8 +325,8 @@ enum model_status model_read_ops(struct model_builder *builder,
     }
     reader.rows =
         model_arena_array(arena, (size_t)ops->count, sizeof(*reader.rows));
-    reader.items =
-        model_arena_array(arena, (size_t)ops->count, sizeof(*reader.items));
+    reader.items = model_arena_array(arena, (size_t)ops->count,
+                                     sizeof(const struct model_node *));
     reader.last_op =
         model_arena_array(arena, (size_t)ops->count, sizeof(*reader.last_op));
     read_rows(&reader, ops);
@@ -563,7 +336,7 @@ enum model_status model_read_ops(struct model_builder *builder,
     names = sort_ids(&reader);
     for (int i = 0; i < reader.count; i++) {
         total += (double)reader.rows[i].repeat;
-        if (total > (double)REPEAT_MAX * 10.0) {
+        if (total > (double)MODEL_REPEAT_MAX * 10.0) {
             fault(&reader, i, "repeat", "at most 10000000 in all",
                   "too many ops", "");
             return MODEL_BAD_INPUT;
@@ -574,7 +347,7 @@ enum model_status model_read_ops(struct model_builder *builder,
         link_row(&reader, names, i);
     }
     if (errors->count == before) {
-        check_circles(&reader);
+        check_circle(&reader);
     }
     return errors->count == before ? MODEL_OK : MODEL_BAD_INPUT;
 }

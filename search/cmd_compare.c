@@ -110,8 +110,7 @@ static enum model_status compare_all(struct table *table)
     return MODEL_OK;
 }
 
-/* -- text
- * ----------------------------------------------------------------------- */
+/* -- text -- */
 
 static bool is_lagom(const struct row *row)
 {
@@ -239,8 +238,7 @@ static void print_text(const struct table *table)
                   (unsigned long long)table->cli->options.seed);
 }
 
-/* -- CSV and JSON
- * ----------------------------------------------------------------- */
+/* -- CSV and JSON -- */
 
 static void print_csv(const struct table *table)
 {

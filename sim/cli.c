@@ -68,8 +68,7 @@ static const struct option options[] = {
 
 enum { OPTIONS = sizeof(options) / sizeof(options[0]) };
 
-/* -- help ---------------------------------------------------------------------
- */
+/* -- help -- */
 
 void sim_cli_overview(FILE *stream)
 {
@@ -128,8 +127,7 @@ void sim_cli_help(const struct sim_command *command, FILE *stream)
     (void)fprintf(stream, "\nExample:\n  %s\n", command->example);
 }
 
-/* -- parsing
- * ------------------------------------------------------------------- */
+/* -- parsing -- */
 
 static enum model_status usage(struct sim_cli *cli,
                                const char *hint,

@@ -14,8 +14,7 @@
 
 #include <string.h>
 
-/* -- topology
- * --------------------------------------------------------------------- */
+/* -- topology -- */
 
 static void print_origins(FILE *out, const struct model_topology *topology)
 {
@@ -95,8 +94,7 @@ static enum model_status show_topology(struct sim_cli *cli, const char *name)
     return model_yaml_write(topology.tree, cli->out);
 }
 
-/* -- workload
- * --------------------------------------------------------------------- */
+/* -- workload -- */
 
 static void print_op(FILE *out,
                      const struct model_workload *workload,
@@ -217,8 +215,7 @@ enum model_status sim_command_show(struct sim_cli *cli)
                          operands->count > 1 ? operands->items[1] : NULL);
 }
 
-/* -- help
- * ------------------------------------------------------------------------- */
+/* -- help -- */
 
 enum model_status sim_command_help(struct sim_cli *cli)
 {

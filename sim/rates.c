@@ -34,7 +34,7 @@ static double hbm_bytes_per_us(const struct sim *sim)
     return sim->gpu->hbm_bytes_per_us * sim->gpu->hbm_ratio;
 }
 
-/* -- progress -------------------------------------------------------------- */
+/* -- progress -- */
 
 void sim_rates_sync_run(struct sim *sim, struct sim_run *run)
 {
@@ -113,7 +113,7 @@ static void schedule_joint(struct sim *sim, struct sim_joint *joint)
                        .generation = joint->generation});
 }
 
-/* -- the sharing problem --------------------------------------------------- */
+/* -- the sharing problem -- */
 
 /* Share of its L2 reuse that a kernel keeps on a rank. */
 static double l2_share(const struct sim *sim, const struct sim_run *run)

@@ -45,8 +45,7 @@ static double bus_factor(const struct sim_request *request,
     return (op->kind == MODEL_OP_ALL_REDUCE ? 2.0 : 1.0) * (n - 1.0) / n;
 }
 
-/* -- JSON
- * ---------------------------------------------------------------------- */
+/* -- JSON -- */
 
 static void put_config(struct sim_json *json, const struct model_config *config)
 {
@@ -154,8 +153,7 @@ static enum model_status print_json(struct sim_cli *cli,
     return status;
 }
 
-/* -- CSV
- * ----------------------------------------------------------------------- */
+/* -- CSV -- */
 
 static void print_csv(struct sim_cli *cli, const struct sim_report *report)
 {
@@ -189,8 +187,7 @@ static void print_csv(struct sim_cli *cli, const struct sim_report *report)
     }
 }
 
-/* -- text
- * ---------------------------------------------------------------------- */
+/* -- text -- */
 
 /* Ops that the text shows as one line. */
 struct group {

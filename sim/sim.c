@@ -34,7 +34,7 @@ void sim_check_invariants(struct sim *sim, bool on)
     sim->check = on;
 }
 
-/* -- totals of rank 0 ------------------------------------------------------ */
+/* -- totals of rank 0 -- */
 
 static void count_time(struct sim *sim)
 {
@@ -61,8 +61,7 @@ static void count_op(struct sim *sim, const struct sim_run *run, int change)
     }
 }
 
-/* -- the life of an op ------------------------------------------------------
- */
+/* -- the life of an op -- */
 
 static bool takes_part(const struct sim *sim, const struct sim_run *run)
 {
@@ -188,8 +187,7 @@ static void finish_joint(struct sim *sim, int index)
     }
 }
 
-/* -- events ------------------------------------------------------------------
- */
+/* -- events -- */
 
 static void handle_begin(struct sim *sim, int index)
 {

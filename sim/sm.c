@@ -18,7 +18,7 @@
 
 #include <math.h>
 
-/* -- the list of runs that want SMs -------------------------------------- */
+/* -- the list of runs that want SMs -- */
 
 static bool comes_before(const struct sim_run *a, const struct sim_run *b)
 {
@@ -56,7 +56,7 @@ static void remove_pending(struct sim *sim, int run)
     self->wants_sms = false;
 }
 
-/* -- cohorts --------------------------------------------------------------- */
+/* -- cohorts -- */
 
 static int new_cohort(struct sim *sim)
 {
@@ -154,7 +154,7 @@ static void skip_rounds(struct sim *sim, int rank)
     sim_rates_schedule_run(sim, run);
 }
 
-/* -- giving out SMs -------------------------------------------------------- */
+/* -- giving out SMs -- */
 
 /* A stream_k kernel divides its work over the SMs that are free now. */
 static void divide_evenly(struct sim_run *run, int sms)
