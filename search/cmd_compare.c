@@ -8,6 +8,7 @@
 #include "search/tuned.h"
 
 #include "build/version.h"
+#include "search/bound.h"
 #include "sim/json.h"
 #include "sim/report.h"
 
@@ -22,6 +23,7 @@ struct row {
     struct search_problem problem;
     struct search_outcome outcome;
     double speedup;
+    double bound_us; /* no plan is faster */
 };
 
 struct table {
@@ -65,14 +67,19 @@ static enum model_status compare_input(struct table *table,
 {
     struct search_problem problem;
     struct search_outcome nccl;
+    double bound_us = 0.0;
     enum model_status status =
         search_tune(table->cli, input, &search_strategies[0], &problem, &nccl);
 
+    if (status == MODEL_OK) {
+        bound_us = search_bound_us(table->cli->arena, &problem);
+    }
     for (int i = 0; status == MODEL_OK && i < table->strategy_count; i++) {
         struct row *row = &table->rows[table->row_count];
 
         row->input = input;
         row->strategy = table->strategies[i];
+        row->bound_us = bound_us;
         status = search_tune(table->cli, input, row->strategy, &row->problem,
                              &row->outcome);
         row->speedup = nccl.iteration_us / row->outcome.iteration_us;
@@ -135,11 +142,12 @@ static void print_row(FILE *out, const struct row *row)
 {
     const struct model_published *published = &row->input->workload.published;
 
-    (void)fprintf(out, "%-16s %5d %-18s %-8s %11.3f %8.3f %6d",
+    (void)fprintf(out, "%-16s %5d %-18s %-8s %11.3f %8.3f %6.2f %6d",
                   row->input->topology.name,
                   model_topology_rank_count(&row->input->topology),
                   row->input->workload.name, row->strategy->name,
                   row->outcome.iteration_us / 1000.0, row->speedup,
+                  row->speedup * row->outcome.iteration_us / row->bound_us,
                   row->outcome.evaluations);
     if (published->present && is_lagom(row)) {
         (void)fprintf(out, "  %.2f-%.2f  %s", published->min_ratio,
@@ -210,7 +218,7 @@ static void print_text(const struct table *table)
     char text[128];
 
     (void)fputs("topology          GPUs workload           strategy "
-                "iteration ms speedup  evals  published\n",
+                "iteration ms speedup   best  evals  published\n",
                 out);
     for (int i = 0; i < table->row_count; i++) {
         print_row(out, &table->rows[i]);
@@ -245,7 +253,7 @@ static void print_csv(const struct table *table)
     FILE *out = table->cli->out;
 
     (void)fputs("topology,workload,strategy,iteration_us,speedup_vs_nccl,"
-                "evaluations,published_min,published_max\n",
+                "evaluations,published_min,published_max,bound_us\n",
                 out);
     for (int i = 0; i < table->row_count; i++) {
         const struct row *row = &table->rows[i];
@@ -307,6 +315,7 @@ static enum model_status print_json(const struct table *table)
         sim_json_number(json, "iteration_us", row->outcome.iteration_us);
         sim_json_number(json, "speedup_vs_nccl", row->speedup);
         sim_json_count(json, "evaluations", row->outcome.evaluations);
+        sim_json_number(json, "bound_us", row->bound_us);
         put_plan(json, row);
     }
     status = sim_json_print(root, table->cli->out);

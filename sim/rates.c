@@ -178,10 +178,9 @@ static double
 congested_bytes_per_us(const struct sim *sim, int link, double in_flight_bytes)
 {
     const struct model_pcie *pcie = &sim->request.topology->pcie;
-    double rate = model_fabric_link_bytes_per_us(&sim->fabric, link);
+    double rate = sim->link_bytes_per_us[link];
 
-    if (model_fabric_link_kind(&sim->fabric, link) != MODEL_LINK_PORT_P2P ||
-        in_flight_bytes <= pcie->onset_bytes) {
+    if (!sim->link_congests[link] || in_flight_bytes <= pcie->onset_bytes) {
         return rate;
     }
     return rate *

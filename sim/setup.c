@@ -297,6 +297,16 @@ static void set_resources(struct sim *sim)
 
     sim_share_start(&sim->share, sim->arena, count);
     sim->busy = model_arena_array(sim->arena, (size_t)count, sizeof(double));
+    sim->link_bytes_per_us = model_arena_array(
+        sim->arena, (size_t)sim->fabric.link_count, sizeof(double));
+    sim->link_congests = model_arena_array(
+        sim->arena, (size_t)sim->fabric.link_count, sizeof(bool));
+    for (int link = 0; link < sim->fabric.link_count; link++) {
+        sim->link_bytes_per_us[link] =
+            model_fabric_link_bytes_per_us(&sim->fabric, link);
+        sim->link_congests[link] =
+            model_fabric_link_kind(&sim->fabric, link) == MODEL_LINK_PORT_P2P;
+    }
     for (int rank = 0; rank < sim->rank_count; rank++) {
         sim->share.capacity[rank] =
             sim->gpu->hbm_bytes_per_us * sim->gpu->hbm_ratio;

@@ -99,8 +99,10 @@ struct sim {
     int cohort_room;
     int free_cohort;
     struct sim_queue queue;
-    struct sim_share share; /* resources: HBM of each rank, then links */
-    double *busy;           /* integral of use, per resource */
+    struct sim_share share;    /* resources: HBM of each rank, then links */
+    double *link_bytes_per_us; /* of each link, without congestion */
+    bool *link_congests;       /* carries P2P over PCIe */
+    double *busy;              /* integral of use, per resource */
     int64_t solved_ps;
     bool dirty; /* shares must be solved again */
     int moving; /* list of joints */
