@@ -88,7 +88,7 @@ REPRODUCE ?= -t topologies/lagom-a-1node.yaml -t topologies/lagom-a.yaml \
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all deps need reproduce check check-long tests bench plots plot-files \
+.PHONY: all deps need reproduce check check-long tests bench validate plots plot-files \
 	lint format fuzz fuzz-bins coverage golden-update install uninstall dist \
 	clean help FORCE
 
@@ -120,6 +120,10 @@ bench: deps ## measure the speed of this build
 	@if [ -x tests/bench/bench.sh ]; then \
 		BUILD_DIR=$(DIR) tests/bench/bench.sh; \
 	else echo 'bench: there is no tests/bench/bench.sh yet'; fi
+
+validate: deps ## print how near the model comes to shipped measurements
+	@$(MAKE) all
+	@BUILD_DIR=$(DIR) tests/replay.sh
 
 plots: ## draw build/plots/*.svg and *.png from fresh results
 	@.ci/deps $(BUILD_PACKAGES) $(PLOT_PACKAGES)

@@ -263,31 +263,38 @@ static int gather(struct sim_cli *cli,
     return count;
 }
 
-static void print_group(FILE *out,
-                        const struct sim_report *report,
-                        const struct group *group)
+/* us as ms, without a sign on nothing. */
+static double shown_ms(double time_us)
+{
+    double time_ms = time_us / 1000.0;
+
+    return time_ms > -0.005 && time_ms < 0.005 ? 0.0 : time_ms;
+}
+
+static void print_group(FILE *out, const struct group *group)
 {
     const struct sim_lost *lost = &group->lost;
-    struct model_op op = {.kind = group->kind, .bytes = group->bytes};
-    bool collective = model_op_is_collective(&op);
-    char setting[96] = "";
-    char size[32] = "";
+    struct model_op op = {.kind = group->kind};
 
-    (void)report;
-    if (collective) {
-        model_units_print(group->bytes, MODEL_BYTES, size, sizeof(size));
-        model_config_print(&group->config, setting, sizeof(setting));
-    }
     (void)fprintf(out,
                   "%-10s %-14s %5d %10.3f %10.3f %6.3f %8.2f %8.2f %8.2f "
-                  "%8.2f %8.2f %8.2f  %s%s%s\n",
+                  "%8.2f %8.2f %8.2f",
                   group->window != NULL ? group->window : "-",
                   model_op_names[group->kind], group->count,
                   group->time_us / 1000.0, group->alone_us / 1000.0,
-                  group->time_us / group->alone_us, lost->sm / 1000.0,
-                  lost->l2 / 1000.0, lost->hbm / 1000.0, lost->link / 1000.0,
-                  lost->peer / 1000.0, lost->launch / 1000.0, size,
-                  collective ? "  " : "", setting);
+                  group->time_us / group->alone_us, shown_ms(lost->sm),
+                  shown_ms(lost->l2), shown_ms(lost->hbm), shown_ms(lost->link),
+                  shown_ms(lost->peer), shown_ms(lost->launch));
+    if (model_op_is_collective(&op)) {
+        char setting[96];
+        char size[32];
+
+        (void)fprintf(
+            out, "  %s  %s",
+            model_units_print(group->bytes, MODEL_BYTES, size, sizeof(size)),
+            model_config_print(&group->config, setting, sizeof(setting)));
+    }
+    (void)fputc('\n', out);
 }
 
 static void print_busiest(FILE *out, const struct sim_report *report)
@@ -344,7 +351,7 @@ static void print_text(struct sim_cli *cli, const struct sim_report *report)
                 "slow       sm       l2      hbm     link     peer   launch\n",
                 out);
     for (int i = 0; i < count; i++) {
-        print_group(out, report, &groups[i]);
+        print_group(out, &groups[i]);
     }
     print_busiest(out, report);
     (void)fprintf(
