@@ -56,6 +56,7 @@ struct model_stream {
 /* The range that a publication gives for a speedup over NCCL. */
 struct model_published {
     bool present;
+    struct model_list topologies; /* names of those it holds for */
     double min_ratio, max_ratio;
     const char *source;
 };

@@ -9,6 +9,7 @@
 
 #include "build/version.h"
 #include "search/bound.h"
+#include "sim/csv.h"
 #include "sim/json.h"
 #include "sim/report.h"
 
@@ -119,17 +120,31 @@ static enum model_status compare_all(struct table *table)
 
 /* -- text -- */
 
-static bool is_lagom(const struct row *row)
+/* The published range for a row, or NULL: as published means unchanged. */
+static const struct model_published *published_for(const struct table *table,
+                                                   const struct row *row)
 {
-    return strcmp(row->strategy->name, "lagom") == 0;
+    const struct model_published *published = &row->input->workload.published;
+    const char *const *names = published->topologies.items;
+
+    if (table->cli->options.sets.count > 0 ||
+        strcmp(row->strategy->name, "lagom") != 0) {
+        return NULL;
+    }
+    for (int i = 0; i < published->topologies.count; i++) {
+        if (strcmp(names[i], row->input->topology.name) == 0) {
+            return published;
+        }
+    }
+    return NULL;
 }
 
 /* "below", "in", "above" the published range, or "" where there is none. */
-static const char *verdict(const struct row *row)
+static const char *verdict(const struct table *table, const struct row *row)
 {
-    const struct model_published *published = &row->input->workload.published;
+    const struct model_published *published = published_for(table, row);
 
-    if (!published->present || !is_lagom(row)) {
+    if (published == NULL) {
         return "";
     }
     if (row->speedup < published->min_ratio) {
@@ -138,20 +153,36 @@ static const char *verdict(const struct row *row)
     return row->speedup > published->max_ratio ? "above" : "in";
 }
 
-static void print_row(FILE *out, const struct row *row)
+static int longest(const struct table *table, bool workloads)
 {
-    const struct model_published *published = &row->input->workload.published;
+    size_t longest = 8;
 
-    (void)fprintf(out, "%-16s %5d %-18s %-8s %11.3f %8.3f %6.2f %6d",
-                  row->input->topology.name,
+    for (int i = 0; i < table->row_count; i++) {
+        const struct sim_input *input = table->rows[i].input;
+        size_t length =
+            strlen(workloads ? input->workload.name : input->topology.name);
+
+        longest = length > longest ? length : longest;
+    }
+    return (int)longest;
+}
+
+static void print_row(const struct table *table, const struct row *row)
+{
+    const struct model_published *published = published_for(table, row);
+    FILE *out = table->cli->out;
+
+    (void)fprintf(out, "%-*s %6d  %-*s  %-8s %12.3f %8.3f %6.2f %6d",
+                  longest(table, false), row->input->topology.name,
                   model_topology_rank_count(&row->input->topology),
-                  row->input->workload.name, row->strategy->name,
-                  row->outcome.iteration_us / 1000.0, row->speedup,
+                  longest(table, true), row->input->workload.name,
+                  row->strategy->name, row->outcome.iteration_us / 1000.0,
+                  row->speedup,
                   row->speedup * row->outcome.iteration_us / row->bound_us,
                   row->outcome.evaluations);
-    if (published->present && is_lagom(row)) {
+    if (published != NULL) {
         (void)fprintf(out, "  %.2f-%.2f  %s", published->min_ratio,
-                      published->max_ratio, verdict(row));
+                      published->max_ratio, verdict(table, row));
     }
     (void)fputc('\n', out);
 }
@@ -195,7 +226,7 @@ static void print_outside(FILE *out, const struct table *table)
     int judged = 0;
 
     for (int i = 0; i < table->row_count; i++) {
-        const char *word = verdict(&table->rows[i]);
+        const char *word = verdict(table, &table->rows[i]);
 
         judged += word[0] != '\0' ? 1 : 0;
         if (strcmp(word, "below") == 0 || strcmp(word, "above") == 0) {
@@ -217,11 +248,13 @@ static void print_text(const struct table *table)
     FILE *out = table->cli->out;
     char text[128];
 
-    (void)fputs("topology          GPUs workload           strategy "
-                "iteration ms speedup   best  evals  published\n",
-                out);
+    (void)fprintf(out,
+                  "%-*s   GPUs  %-*s  strategy iteration ms  speedup   best "
+                  " evals  published\n",
+                  longest(table, false), "topology", longest(table, true),
+                  "workload");
     for (int i = 0; i < table->row_count; i++) {
-        print_row(out, &table->rows[i]);
+        print_row(table, &table->rows[i]);
         if (table->cli->options.verbose) {
             print_plan(out, &table->rows[i]);
         }
@@ -244,6 +277,7 @@ static void print_text(const struct table *table)
     }
     (void)fprintf(out, "lagom %s, seed %llu\n", LAGOM_VERSION,
                   (unsigned long long)table->cli->options.seed);
+    sim_report_overrides(table->cli);
 }
 
 /* -- CSV and JSON -- */
@@ -257,19 +291,20 @@ static void print_csv(const struct table *table)
                 out);
     for (int i = 0; i < table->row_count; i++) {
         const struct row *row = &table->rows[i];
-        const struct model_published *published =
-            &row->input->workload.published;
+        const struct model_published *published = published_for(table, row);
 
-        (void)fprintf(out, "%s,%s,%s,%.6f,%.6f,%d,", row->input->topology.name,
-                      row->input->workload.name, row->strategy->name,
-                      row->outcome.iteration_us, row->speedup,
-                      row->outcome.evaluations);
-        if (published->present && is_lagom(row)) {
-            (void)fprintf(out, "%.2f,%.2f\n", published->min_ratio,
+        sim_csv_text(out, row->input->topology.name);
+        sim_csv_text(out, row->input->workload.name);
+        sim_csv_text(out, row->strategy->name);
+        (void)fprintf(out, "%.6f,%.6f,%d,", row->outcome.iteration_us,
+                      row->speedup, row->outcome.evaluations);
+        if (published != NULL) {
+            (void)fprintf(out, "%.2f,%.2f,", published->min_ratio,
                           published->max_ratio);
         } else {
-            (void)fputs(",\n", out);
+            (void)fputs(",,", out);
         }
+        (void)fprintf(out, "%.6f\n", row->bound_us);
     }
 }
 
@@ -304,6 +339,7 @@ static enum model_status print_json(const struct table *table)
 
     sim_json_text(root, "version", LAGOM_VERSION);
     sim_json_count(root, "seed", (int64_t)table->cli->options.seed);
+    sim_report_put_overrides(table->cli, root);
     rows = sim_json_put_array(root, "rows");
     for (int i = 0; i < table->row_count; i++) {
         const struct row *row = &table->rows[i];

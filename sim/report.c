@@ -9,7 +9,7 @@
 #include "build/version.h"
 #include "model/units.h"
 #include "sim/alone.h"
-#include "sim/json.h"
+#include "sim/csv.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -29,6 +29,13 @@ char *sim_report_guesses(const struct model_topology *topology,
                    provenance->count[MODEL_FROM_GUESS], total,
                    provenance->count[MODEL_FROM_OVERRIDE]);
     return buffer;
+}
+
+void sim_report_overrides(const struct sim_cli *cli)
+{
+    for (int i = 0; i < cli->options.sets.count; i++) {
+        (void)fprintf(cli->out, "set %s\n", cli->options.sets.items[i]);
+    }
 }
 
 /* M / t and bus bandwidth of a collective, bytes/us. */
@@ -95,7 +102,7 @@ static void put_op(struct sim_json *list,
     }
 }
 
-static void put_overrides(const struct sim_cli *cli, struct sim_json *root)
+void sim_report_put_overrides(const struct sim_cli *cli, struct sim_json *root)
 {
     struct sim_json *list;
 
@@ -123,7 +130,7 @@ static enum model_status print_json(struct sim_cli *cli,
     sim_json_text(root, "topology", report->request->topology->name);
     sim_json_text(root, "workload", report->request->workload->name);
     sim_json_text(root, "strategy", report->strategy);
-    put_overrides(cli, root);
+    sim_report_put_overrides(cli, root);
     sim_json_count(
         root, "guesses",
         report->request->topology->provenance.count[MODEL_FROM_GUESS]);
@@ -169,12 +176,13 @@ static void print_csv(struct sim_cli *cli, const struct sim_report *report)
         double alone_us;
 
         sim_alone_explain(alone, &op, &alone_us);
+        sim_csv_text(cli->out, row->id);
+        sim_csv_text(cli->out, model_op_names[row->kind]);
+        sim_csv_text(cli->out,
+                     report->request->workload->streams[row->stream].name);
         (void)fprintf(
-            cli->out,
-            "%s,%s,%s,%d,%.6f,%.6f,%.6f,%.6f,%.6f,%.6f,%.6f,%.6f,%.6f,%.6f",
-            row->id, model_op_names[row->kind],
-            report->request->workload->streams[row->stream].name, op.rank,
-            op.start_us, op.end_us, alone_us,
+            cli->out, "%d,%.6f,%.6f,%.6f,%.6f,%.6f,%.6f,%.6f,%.6f,%.6f,%.6f",
+            op.rank, op.start_us, op.end_us, alone_us,
             (op.end_us - op.start_us) / alone_us, op.lost.sm, op.lost.l2,
             op.lost.hbm, op.lost.link, op.lost.peer, op.lost.launch);
         if (model_op_is_collective(row)) {
@@ -360,9 +368,7 @@ static void print_text(struct sim_cli *cli, const struct sim_report *report)
         " events, fingerprint %016" PRIx64 "\n",
         sim_report_guesses(report->request->topology, text, sizeof(text)),
         LAGOM_VERSION, cli->options.seed, result->events, result->fingerprint);
-    for (int i = 0; i < cli->options.sets.count; i++) {
-        (void)fprintf(out, "set %s\n", cli->options.sets.items[i]);
-    }
+    sim_report_overrides(cli);
 }
 
 enum model_status sim_report_print(struct sim_cli *cli,

@@ -5,6 +5,7 @@
 #define SIM_REPORT_H
 
 #include "sim/cli.h"
+#include "sim/json.h"
 #include "sim/sim.h"
 
 struct sim_report {
@@ -18,6 +19,10 @@ struct sim_report {
 /* Print to cli->out in the format asked for. */
 enum model_status sim_report_print(struct sim_cli *cli,
                                    const struct sim_report *report);
+
+/* What --set changed: a line each, or an array in a JSON object. */
+void sim_report_overrides(const struct sim_cli *cli);
+void sim_report_put_overrides(const struct sim_cli *cli, struct sim_json *root);
 
 /* "12 of 40 hardware numbers are guesses" for a topology; returns buffer. */
 char *sim_report_guesses(const struct model_topology *topology,

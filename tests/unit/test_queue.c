@@ -197,7 +197,7 @@ static void time_rounds_half_up(void **state)
         {3 * 0x1p-21, 1},
         /* 2^-7 us = 7812.5 ps exactly, a half: up to 7813 */
         {0x1p-7, 7813},
-        /* 3 * 2^-7 us = 23437.5 ps: up to 23438, not to the even 23438 - 2 */
+        /* 3 * 2^-7 us = 23437.5 ps: up to 23438 */
         {3 * 0x1p-7, 23438},
         /* 5 * 2^-7 us = 39062.5 ps: up to 39063, where to-even gives 39062 */
         {5 * 0x1p-7, 39063},
