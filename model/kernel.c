@@ -5,6 +5,12 @@
 
 #include <math.h>
 
+/*
+ * Streaming kernels have far more CTAs than the GPU has slots; so many loads
+ * that what the last wave wastes does not matter.
+ */
+enum { MEMORY_LOADS_PER_SM = 16 };
+
 const char *const model_schedule_names[] = {"waves", "persistent", "stream_k",
                                             NULL};
 
@@ -128,10 +134,11 @@ struct model_kernel model_kernel_grid(const struct model_gpu *gpu,
 struct model_kernel model_kernel_memory(const struct model_gpu *gpu,
                                         double bytes)
 {
-    double each = bytes / (double)gpu->sm_count;
+    int loads = MEMORY_LOADS_PER_SM * gpu->sm_count;
+    double each = bytes / (double)loads;
 
-    return (struct model_kernel){.schedule = MODEL_STREAM_K,
-                                 .loads = gpu->sm_count,
+    return (struct model_kernel){.schedule = MODEL_WAVES,
+                                 .loads = loads,
                                  .load_bytes = each,
                                  .load_no_reuse_bytes = each};
 }

@@ -66,7 +66,7 @@ struct model_kernel model_kernel_grid(const struct model_gpu *gpu,
                                       double bytes,
                                       enum model_schedule schedule);
 
-/* A streaming kernel: bytes moved, spread over all SMs. */
+/* A streaming kernel: bytes moved by many small CTAs, 16 loads an SM. */
 struct model_kernel model_kernel_memory(const struct model_gpu *gpu,
                                         double bytes);
 

@@ -3,6 +3,7 @@
  */
 #include "search/tuned.h"
 
+#include <string.h>
 #include <unistd.h>
 
 struct progress {
@@ -27,23 +28,64 @@ static void show_progress(void *context, int evaluations, double iteration_us)
     }
 }
 
-enum model_status search_tune(struct sim_cli *cli,
-                              const struct sim_input *input,
-                              const struct search_strategy *strategy,
-                              struct search_problem *problem,
-                              struct search_outcome *outcome)
+/* What outlives the search, out of its arena. */
+static void keep(struct model_arena *arena,
+                 const struct search_problem *problem,
+                 struct search_outcome *outcome)
+{
+    size_t classes = (size_t)problem->class_count;
+    size_t points = (size_t)outcome->curve_count;
+    struct model_config *configs =
+        model_arena_array(arena, classes + 1, sizeof(*configs));
+    struct search_point *curve =
+        model_arena_array(arena, points + 1, sizeof(*curve));
+
+    memcpy(configs, outcome->configs, classes * sizeof(*configs));
+    if (points > 0) {
+        memcpy(curve, outcome->curve, points * sizeof(*curve));
+    }
+    outcome->configs = configs;
+    outcome->curve = curve;
+}
+
+/* The search with its two arenas; they are freed by the caller. */
+static enum model_status search(struct sim_cli *cli,
+                                const struct search_strategy *strategy,
+                                struct search_problem *problem,
+                                struct search_outcome *outcome,
+                                struct model_arena *work,
+                                struct model_arena *scratch)
 {
     bool show = !cli->options.quiet && isatty(fileno(cli->log)) != 0;
     struct progress progress = {.cli = cli, .text = strategy->name};
-    struct search_simulator simulator = {.problem = problem};
-    struct search_evaluator evaluator;
-    struct search_task task = {.arena = cli->arena,
+    struct search_simulator simulator = {problem, scratch};
+    struct search_evaluator evaluator = search_simulate(&simulator);
+    struct search_task task = {.arena = work,
                                .problem = problem,
                                .evaluator = &evaluator,
                                .errors = cli->errors,
                                .seed = cli->options.seed,
                                .progress = show ? show_progress : NULL,
                                .progress_context = &progress};
+    enum model_status status = search_run(strategy, &task, outcome);
+
+    if (status == MODEL_OK) {
+        keep(cli->arena, problem, outcome);
+    }
+    if (progress.shown > 0) {
+        (void)fputs("\r\033[K", cli->log);
+    }
+    return status;
+}
+
+enum model_status search_tune(struct sim_cli *cli,
+                              const struct sim_input *input,
+                              const struct search_strategy *strategy,
+                              struct search_problem *problem,
+                              struct search_outcome *outcome)
+{
+    struct model_arena *work;
+    struct model_arena *scratch;
     jmp_buf out_of_memory;
     volatile enum model_status status = MODEL_FAULT;
 
@@ -51,18 +93,18 @@ enum model_status search_tune(struct sim_cli *cli,
                             problem, cli->errors) != MODEL_OK) {
         return MODEL_BAD_INPUT;
     }
-    simulator.scratch = model_arena_new();
-    if (simulator.scratch == NULL) {
-        return MODEL_FAULT;
+    work = model_arena_new();
+    scratch = model_arena_new();
+    if (work != NULL && scratch != NULL && setjmp(out_of_memory) == 0) {
+        (void)model_arena_guard(work, &out_of_memory);
+        (void)model_arena_guard(scratch, &out_of_memory);
+        status = search(cli, strategy, problem, outcome, work, scratch);
+    } else {
+        (void)model_errors_add(cli->errors, MODEL_FAULT,
+                               (struct model_place){"lagom", 0, 0}, NULL, NULL,
+                               "out of memory");
     }
-    if (setjmp(out_of_memory) == 0) {
-        model_arena_guard(simulator.scratch, &out_of_memory);
-        evaluator = search_simulate(&simulator);
-        status = search_run(strategy, &task, outcome);
-    }
-    model_arena_free(simulator.scratch);
-    if (progress.shown > 0) {
-        (void)fputs("\r\033[K", cli->log);
-    }
+    model_arena_free(work);
+    model_arena_free(scratch);
     return status;
 }

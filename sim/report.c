@@ -211,64 +211,82 @@ struct group {
 
 enum { GROUPS_MAX = 64 };
 
+struct groups {
+    struct group list[GROUPS_MAX];
+    int count;
+    int hidden; /* ops for which there was no room */
+};
+
 static bool same_text(const char *a, const char *b)
 {
     return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
 }
 
-static struct group *find_group(struct group *groups,
-                                int *count,
+static bool belongs(const struct group *group,
+                    const struct model_op *op,
+                    const struct model_config *config)
+{
+    if (group->kind != op->kind || !same_text(group->window, op->window)) {
+        return false;
+    }
+    return !model_op_is_collective(op) ||
+           (!(group->bytes < op->bytes) && !(group->bytes > op->bytes) &&
+            model_config_equal(&group->config, config));
+}
+
+/* The line an op belongs to, or NULL when there are too many. */
+static struct group *find_group(struct groups *groups,
                                 const struct model_op *op,
                                 const struct model_config *config)
 {
-    bool collective = model_op_is_collective(op);
-    int i;
-
-    for (i = 0; i < *count && i < GROUPS_MAX - 1; i++) {
-        struct group *group = &groups[i];
-
-        if (group->kind == op->kind && same_text(group->window, op->window) &&
-            (!collective ||
-             (!(group->bytes < op->bytes) && !(group->bytes > op->bytes) &&
-              model_config_equal(&group->config, config)))) {
-            return group;
+    for (int i = 0; i < groups->count; i++) {
+        if (belongs(&groups->list[i], op, config)) {
+            return &groups->list[i];
         }
     }
-    if (i == *count) {
-        groups[i] = (struct group){.window = op->window,
-                                   .kind = op->kind,
-                                   .bytes = op->bytes,
-                                   .config = *config};
-        ++*count;
+    if (groups->count == GROUPS_MAX) {
+        return NULL;
     }
-    return &groups[i];
+    groups->list[groups->count] = (struct group){.window = op->window,
+                                                 .kind = op->kind,
+                                                 .bytes = op->bytes,
+                                                 .config = *config};
+    return &groups->list[groups->count++];
 }
 
-static int gather(struct sim_cli *cli,
-                  const struct sim_report *report,
-                  struct group *groups)
+static void
+add(struct group *group, const struct sim_op_result *result, double alone_us)
+{
+    group->count++;
+    group->time_us += result->end_us - result->start_us;
+    group->alone_us += alone_us;
+    group->lost.sm += result->lost.sm;
+    group->lost.l2 += result->lost.l2;
+    group->lost.hbm += result->lost.hbm;
+    group->lost.link += result->lost.link;
+    group->lost.peer += result->lost.peer;
+    group->lost.launch += result->lost.launch;
+}
+
+static void gather(struct sim_cli *cli,
+                   const struct sim_report *report,
+                   struct groups *groups)
 {
     struct sim_alone *alone = sim_alone_new(cli->arena, report->request);
-    int count = 0;
 
     for (int i = 0; i < report->result->op_count; i++) {
         struct sim_op_result result = report->result->ops[i];
         const struct model_op *op = &report->request->workload->ops[result.op];
-        struct group *group = find_group(groups, &count, op, &result.config);
+        struct group *group = find_group(groups, op, &result.config);
         double alone_us;
 
+        if (group == NULL) {
+            groups->hidden++;
+            continue;
+        }
         sim_alone_explain(alone, &result, &alone_us);
-        group->count++;
-        group->time_us += result.end_us - result.start_us;
-        group->alone_us += alone_us;
-        group->lost.sm += result.lost.sm;
-        group->lost.l2 += result.lost.l2;
-        group->lost.hbm += result.lost.hbm;
-        group->lost.link += result.lost.link;
-        group->lost.peer += result.lost.peer;
-        group->lost.launch += result.lost.launch;
+        add(group, &result, alone_us);
     }
-    return count;
 }
 
 /* us as ms, without a sign on nothing. */
@@ -339,12 +357,11 @@ static void print_busiest(FILE *out, const struct sim_report *report)
 static void print_text(struct sim_cli *cli, const struct sim_report *report)
 {
     const struct sim_result *result = report->result;
-    struct group *groups =
-        model_arena_array(cli->arena, GROUPS_MAX, sizeof(*groups));
-    int count = gather(cli, report, groups);
+    struct groups *groups = model_arena_alloc(cli->arena, sizeof(*groups));
     FILE *out = cli->out;
     char text[128];
 
+    gather(cli, report, groups);
     (void)fprintf(out,
                   "topology  %s\nworkload  %s\nstrategy  %s\n\n"
                   "iteration %10.3f ms\ncompute   %10.3f ms\n"
@@ -358,8 +375,14 @@ static void print_text(struct sim_cli *cli, const struct sim_report *report)
                 "window     kind           count    time ms   alone ms   "
                 "slow       sm       l2      hbm     link     peer   launch\n",
                 out);
-    for (int i = 0; i < count; i++) {
-        print_group(out, &groups[i]);
+    for (int i = 0; i < groups->count; i++) {
+        print_group(out, &groups->list[i]);
+    }
+    if (groups->hidden > 0) {
+        (void)fprintf(out,
+                      "and %d operations of other kinds and sizes (--format "
+                      "csv has all)\n",
+                      groups->hidden);
     }
     print_busiest(out, report);
     (void)fprintf(

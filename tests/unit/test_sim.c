@@ -31,6 +31,7 @@ struct timeline {
     const struct model_workload *workload;
     struct sim_request request;
     struct sim_result result;
+    struct sim_op_result *ops; /* with their losses explained */
 };
 
 /* Parts of a loss, added up. */
@@ -40,24 +41,40 @@ static double sum_of(const struct sim_lost *lost)
            lost->launch;
 }
 
-static void check_losses(const struct timeline *timeline)
+/* Complete the losses of all ops; their parts are the difference. */
+static void explain(struct timeline *timeline)
 {
+    int count = timeline->result.op_count;
     struct sim_alone *alone =
         sim_alone_new(timeline->arena, &timeline->request);
 
-    for (int i = 0; i < timeline->result.op_count; i++) {
-        struct sim_op_result op = timeline->result.ops[i];
+    timeline->ops = model_arena_array(timeline->arena, (size_t)count,
+                                      sizeof *timeline->ops);
+    for (int i = 0; i < count; i++) {
+        struct sim_op_result *op = &timeline->ops[i];
         double alone_us = 0;
         double difference;
 
-        sim_alone_explain(alone, &op, &alone_us);
-        difference = op.end_us - op.start_us - alone_us;
-        if (!(fabs(sum_of(&op.lost) - difference) <= 2e-6)) {
+        *op = timeline->result.ops[i];
+        sim_alone_explain(alone, op, &alone_us);
+        difference = op->end_us - op->start_us - alone_us;
+        if (!(fabs(sum_of(&op->lost) - difference) <= 2e-6)) {
             fail_msg("%s rank %d: parts %.9g, difference %.9g",
-                     timeline->workload->ops[op.op].id, op.rank,
-                     sum_of(&op.lost), difference);
+                     timeline->workload->ops[op->op].id, op->rank,
+                     sum_of(&op->lost), difference);
         }
     }
+}
+
+/* The iteration is over when the last op is, and is no longer. */
+static void check_end(const struct sim_result *result)
+{
+    double last_us = 0;
+
+    for (int i = 0; i < result->op_count; i++) {
+        last_us = fmax(last_us, result->ops[i].end_us);
+    }
+    assert_near(result->iteration_us, last_us, 0);
 }
 
 static struct timeline run_one(struct model_arena *arena,
@@ -73,7 +90,8 @@ static struct timeline run_one(struct model_arena *arena,
                                             .all_ranks = all_ranks}};
 
     timeline.result = fixture_simulate(arena, &timeline.request);
-    check_losses(&timeline);
+    check_end(&timeline.result);
+    explain(&timeline);
     return timeline;
 }
 
@@ -109,7 +127,7 @@ static struct timeline run(struct model_arena *arena, const char *ops)
 static const struct sim_op_result *op_of(const struct timeline *timeline,
                                          const char *id)
 {
-    return &timeline->result.ops[fixture_op(timeline->workload, id)];
+    return &timeline->ops[fixture_op(timeline->workload, id)];
 }
 
 static double end_of(const struct timeline *timeline, const char *id)
@@ -761,8 +779,8 @@ static void early_ranks_wait_for_their_peers(void **state)
 
     assert_int_equal(timeline.result.op_count, 8);
     for (int rank = 0; rank < 4; rank++) {
-        const struct sim_op_result *p = &timeline.result.ops[rank * 2];
-        const struct sim_op_result *w = &timeline.result.ops[rank * 2 + 1];
+        const struct sim_op_result *p = &timeline.ops[rank * 2];
+        const struct sim_op_result *w = &timeline.ops[rank * 2 + 1];
 
         assert_int_equal(w->rank, rank);
         assert_near(p->end_us, rank < 2 ? 105 : 0, CLOSE_US);
@@ -792,7 +810,7 @@ static void early_ranks_hold_their_sms(void **state)
     struct timeline timeline = run_one(*state, topology, workload, true);
 
     for (int rank = 0; rank < 4; rank++) {
-        assert_near(timeline.result.ops[rank * 3 + 2].end_us,
+        assert_near(timeline.ops[rank * 3 + 2].end_us,
                     1 + 5 + (rank < 2 ? 50 : 40), CLOSE_US);
     }
 }
@@ -808,7 +826,7 @@ static void a_group_of_one_moves_nothing(void **state)
         "ops: [{id: a, " GATHER_4 ", group: self}]\n");
     struct timeline timeline = run_one(*state, topology, workload, true);
 
-    assert_near(timeline.result.ops[1].end_us, 5, CLOSE_US);
+    assert_near(timeline.ops[1].end_us, 5, CLOSE_US);
 }
 
 /* -- what cannot run -------------------------------------------------------- */
