@@ -202,6 +202,25 @@ model_arena_text_n(struct model_arena *arena, const char *text, size_t length)
     return copy;
 }
 
+void *model_arena_grow(struct model_arena *arena,
+                       void *items,
+                       int count,
+                       int *room,
+                       size_t item_bytes)
+{
+    void *larger;
+
+    if (count < *room) {
+        return items;
+    }
+    *room = *room == 0 ? 16 : 2 * *room;
+    larger = model_arena_array(arena, (size_t)*room, item_bytes);
+    if (count > 0) {
+        memcpy(larger, items, (size_t)count * item_bytes);
+    }
+    return larger;
+}
+
 char *model_arena_text(struct model_arena *arena, const char *text)
 {
     return model_arena_text_n(arena, text, strlen(text));

@@ -52,6 +52,16 @@ void *model_arena_alloc(struct model_arena *arena, size_t size);
  */
 void *model_arena_array(struct model_arena *arena, size_t count, size_t size);
 
+/*
+ * Room for one more element behind `count` of an array that has `room`: the
+ * array itself, or a copy of twice the size, whose room is then set.
+ */
+void *model_arena_grow(struct model_arena *arena,
+                       void *items,
+                       int count,
+                       int *room,
+                       size_t item_bytes);
+
 /* A copy of text (of its first length bytes), ended by NUL. */
 char *model_arena_text(struct model_arena *arena, const char *text);
 char *

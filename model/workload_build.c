@@ -8,26 +8,6 @@
 
 #include <string.h>
 
-/* A larger copy of an array when it is full. */
-static void *grow(struct model_arena *arena,
-                  void *items,
-                  int count,
-                  int *room,
-                  size_t item_bytes)
-{
-    void *larger;
-
-    if (count < *room) {
-        return items;
-    }
-    *room = *room == 0 ? 16 : 2 * *room;
-    larger = model_arena_array(arena, (size_t)*room, item_bytes);
-    if (count > 0) {
-        memcpy(larger, items, (size_t)count * item_bytes);
-    }
-    return larger;
-}
-
 void model_builder_start(struct model_builder *builder,
                          struct model_arena *arena,
                          struct model_workload *workload)
@@ -46,9 +26,9 @@ int model_builder_stream(struct model_builder *builder,
             return i;
         }
     }
-    workload->streams =
-        grow(builder->arena, workload->streams, workload->stream_count,
-             &builder->stream_room, sizeof(*workload->streams));
+    workload->streams = model_arena_grow(
+        builder->arena, workload->streams, workload->stream_count,
+        &builder->stream_room, sizeof(*workload->streams));
     workload->streams[workload->stream_count] =
         (struct model_stream){name, priority};
     return workload->stream_count++;
@@ -61,9 +41,9 @@ int model_builder_group(struct model_builder *builder,
 {
     struct model_workload *workload = builder->workload;
 
-    workload->groups =
-        grow(builder->arena, workload->groups, workload->group_count,
-             &builder->group_room, sizeof(*workload->groups));
+    workload->groups = model_arena_grow(
+        builder->arena, workload->groups, workload->group_count,
+        &builder->group_room, sizeof(*workload->groups));
     workload->groups[workload->group_count] =
         (struct model_group){name, ranks, count};
     return workload->group_count++;
@@ -84,7 +64,8 @@ int model_builder_add(struct model_builder *builder, const struct model_op *op)
 {
     struct model_workload *workload = builder->workload;
 
-    workload->ops = grow(builder->arena, workload->ops, workload->op_count,
+    workload->ops =
+        model_arena_grow(builder->arena, workload->ops, workload->op_count,
                          &builder->op_room, sizeof(*workload->ops));
     workload->ops[workload->op_count] = *op;
     return workload->op_count++;

@@ -4,7 +4,6 @@
 #include "sim/queue.h"
 
 #include <math.h>
-#include <string.h>
 
 void sim_queue_start(struct sim_queue *queue, struct model_arena *arena)
 {
@@ -37,25 +36,12 @@ static void swap(struct sim_queue *queue, int a, int b)
     queue->heap[b] = event;
 }
 
-static void make_room(struct sim_queue *queue)
-{
-    struct sim_event *larger;
-
-    if (queue->count < queue->room) {
-        return;
-    }
-    queue->room *= 2;
-    larger =
-        model_arena_array(queue->arena, (size_t)queue->room, sizeof(*larger));
-    memcpy(larger, queue->heap, (size_t)queue->count * sizeof(*larger));
-    queue->heap = larger;
-}
-
 void sim_queue_push(struct sim_queue *queue, struct sim_event event)
 {
     int child = queue->count;
 
-    make_room(queue);
+    queue->heap = model_arena_grow(queue->arena, queue->heap, queue->count,
+                                   &queue->room, sizeof(*queue->heap));
     event.sequence = queue->next_sequence++;
     queue->heap[queue->count++] = event;
     while (child > 0 && before(queue, child, (child - 1) / 2)) {
