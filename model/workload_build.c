@@ -1,5 +1,5 @@
 /*
- * workload_build.c - growing arrays in an arena.
+ * workload_build.c - lists that grow in an arena.
  *
  * Arrays double and the old copy stays in the arena: at most as much again as
  * the final list, for the life of the workload.

@@ -40,17 +40,9 @@ static void keep_point(struct search_task *task,
                        struct search_outcome *outcome,
                        double iteration_us)
 {
-    if (outcome->curve_count == outcome->curve_room) {
-        int room = outcome->curve_room == 0 ? 64 : 2 * outcome->curve_room;
-        struct search_point *larger =
-            model_arena_array(task->arena, (size_t)room, sizeof(*larger));
-
-        for (int i = 0; i < outcome->curve_count; i++) {
-            larger[i] = outcome->curve[i];
-        }
-        outcome->curve = larger;
-        outcome->curve_room = room;
-    }
+    outcome->curve =
+        model_arena_grow(task->arena, outcome->curve, outcome->curve_count,
+                         &outcome->curve_room, sizeof(*outcome->curve));
     outcome->curve[outcome->curve_count++] =
         (struct search_point){task->evaluator->evaluations, iteration_us};
 }

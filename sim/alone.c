@@ -72,17 +72,8 @@ static double simulate(struct sim_alone *alone,
 
 static void keep(struct sim_alone *alone, const struct known *known)
 {
-    if (alone->count == alone->room) {
-        int room = alone->room == 0 ? 64 : 2 * alone->room;
-        struct known *larger =
-            model_arena_array(alone->arena, (size_t)room, sizeof(*larger));
-
-        for (int i = 0; i < alone->count; i++) {
-            larger[i] = alone->known[i];
-        }
-        alone->known = larger;
-        alone->room = room;
-    }
+    alone->known = model_arena_grow(alone->arena, alone->known, alone->count,
+                                    &alone->room, sizeof(*alone->known));
     alone->known[alone->count++] = *known;
 }
 

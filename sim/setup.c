@@ -142,17 +142,9 @@ static struct cost_key *find_key(struct setup *setup,
 
 static void keep_key(struct setup *setup, const struct cost_key *key)
 {
-    if (setup->key_count == setup->key_room) {
-        int room = setup->key_room == 0 ? 32 : 2 * setup->key_room;
-        struct cost_key *larger =
-            model_arena_array(setup->sim->arena, (size_t)room, sizeof(*larger));
-
-        for (int i = 0; i < setup->key_count; i++) {
-            larger[i] = setup->keys[i];
-        }
-        setup->keys = larger;
-        setup->key_room = room;
-    }
+    setup->keys =
+        model_arena_grow(setup->sim->arena, setup->keys, setup->key_count,
+                         &setup->key_room, sizeof(*setup->keys));
     setup->keys[setup->key_count++] = *key;
 }
 

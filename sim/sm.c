@@ -66,17 +66,8 @@ static int new_cohort(struct sim *sim)
         sim->free_cohort = sim->cohorts[index].next;
         return index;
     }
-    if (sim->cohort_count == sim->cohort_room) {
-        int room = sim->cohort_room == 0 ? 64 : 2 * sim->cohort_room;
-        struct sim_cohort *larger =
-            model_arena_array(sim->arena, (size_t)room, sizeof(*larger));
-
-        for (int i = 0; i < sim->cohort_count; i++) {
-            larger[i] = sim->cohorts[i];
-        }
-        sim->cohorts = larger;
-        sim->cohort_room = room;
-    }
+    sim->cohorts = model_arena_grow(sim->arena, sim->cohorts, sim->cohort_count,
+                                    &sim->cohort_room, sizeof(*sim->cohorts));
     return sim->cohort_count++;
 }
 
