@@ -67,12 +67,12 @@ enum sim_cli_command_bit {
 
 struct sim_command {
     const char *name;
-    enum sim_cli_command_bit bit;
     enum model_status (*run)(struct sim_cli *cli);
     const char *operands; /* "", or such as "T|W" */
-    int operand_max;
-    const char *summary; /* one line */
+    const char *summary;  /* one line */
     const char *example;
+    enum sim_cli_command_bit bit;
+    int operand_max;
 };
 
 /* The commands of the program, ended by a row without name; sim/main.c. */

@@ -20,6 +20,9 @@ struct sim_report {
 enum model_status sim_report_print(struct sim_cli *cli,
                                    const struct sim_report *report);
 
+/* The text form. */
+void sim_report_text(struct sim_cli *cli, const struct sim_report *report);
+
 /* What --set changed: a line each, or an array in a JSON object. */
 void sim_report_overrides(const struct sim_cli *cli);
 void sim_report_put_overrides(const struct sim_cli *cli, struct sim_json *root);

@@ -5,9 +5,14 @@
 
 # try WORD...: the command as typed, all that it prints, its exit status.
 try() {
-    local status=0
+    local status=0 word
     printf '$ lagom'
-    printf ' %q' "$@"
+    for word in "$@"; do
+        case $word in
+        *[!a-zA-Z0-9_.,:=/+-]*) word="'$word'" ;;
+        esac
+        printf ' %s' "$word"
+    done
     echo
     timeout 60 lagom "$@" 2>&1 || status=$?
     echo "[$status]"

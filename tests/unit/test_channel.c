@@ -1,0 +1,159 @@
+/*
+ * test_channel.c - the channel law on each kind of hop, from one small
+ * topology:
+ *
+ *     GPU    1000 bytes in flight a warp; issue 4000 bytes/us; memory 1 us;
+ *            synchronisation 0.25 us
+ *     links  NVLink 0.5 us, PCIe 0.75 us, network 3 us, each one way
+ *     host   memory 2 us
+ *     NIC    proxy 10 us; a connection carries up to 700 bytes/us
+ *
+ * 128 threads are 4 warps: f = 4000 bytes in flight, f / b = 1 us of issue, so
+ * r = 4000 / (R + 1).
+ */
+#include "model/channel.h"
+
+#include "tests/unit/fixture.h"
+
+static struct model_topology small(void)
+{
+    struct model_topology topology = {
+        .gpu = {.warp_bytes = 1000,
+                .channel_issue_bytes_per_us = 4000,
+                .channel_bytes_per_us = 1e9,
+                .hbm_latency_us = 1,
+                .sync_us = 0.25},
+        .pcie = {.latency_us = 0.75},
+        .host = {.memory_latency_us = 2},
+        .nics = {.channel_bytes_per_us = 1e9, .sync_us = 10, .latency_us = 3}};
+
+    return topology;
+}
+
+static void
+expect(const struct model_channel *channel, double rate, double sync_us)
+{
+    assert_near(channel->in_flight_bytes, 4000, 1e-9);
+    assert_near_ratio(channel->bytes_per_us, rate, 1e-12);
+    assert_near_ratio(channel->sync_us, sync_us, 1e-12);
+}
+
+/* R = 2 x 0.5 + 1 = 2: 4000 / 3. Sync 0.25 + 0.5. */
+static void over_nvlink(void **state)
+{
+    struct model_topology topology = small();
+    struct model_hop hop = {.kind = MODEL_HOP_NVLINK, .latency_us = 0.5};
+    struct model_channel channel = model_channel_make(&topology, &hop, 128);
+
+    (void)state;
+    expect(&channel, 4000.0 / 3.0, 0.75);
+}
+
+/* Up and down: 1.5 us. R = 3 + 1 = 4: 4000 / 5. Sync 0.25 + 1.5. */
+static void over_pcie(void **state)
+{
+    struct model_topology topology = small();
+    struct model_hop hop = {.kind = MODEL_HOP_P2P, .latency_us = 1.5};
+    struct model_channel channel = model_channel_make(&topology, &hop, 128);
+
+    (void)state;
+    expect(&channel, 800, 1.75);
+}
+
+/* Host memory's 2 us more: R = 6, 4000 / 7. Sync 0.25 + 1.5 + 2. */
+static void through_host_memory(void **state)
+{
+    struct model_topology topology = small();
+    struct model_hop hop = {.kind = MODEL_HOP_SHM, .latency_us = 1.5};
+    struct model_channel channel = model_channel_make(&topology, &hop, 128);
+
+    (void)state;
+    expect(&channel, 4000.0 / 7.0, 3.75);
+}
+
+/*
+ * GPUDirect: the CTA fills a FIFO in its own memory, R = 1: 4000 / 2. The step
+ * waits for NIC and proxy too: 0.25 + 3 + 10.
+ */
+static void over_the_network(void **state)
+{
+    struct model_topology topology = small();
+    struct model_hop hop = {.kind = MODEL_HOP_NET, .latency_us = 3};
+    struct model_channel channel;
+
+    (void)state;
+    topology.nics.gpudirect = true;
+    channel = model_channel_make(&topology, &hop, 128);
+    expect(&channel, 2000, 13.25);
+    /* one connection carries no more than 700 */
+    topology.nics.channel_bytes_per_us = 700;
+    channel = model_channel_make(&topology, &hop, 128);
+    expect(&channel, 700, 13.25);
+}
+
+/* The FIFO is host memory over PCIe: R = 2 x 0.75 + 1 + 2 = 4.5, 4000 / 5.5. */
+static void over_the_network_by_way_of_the_host(void **state)
+{
+    struct model_topology topology = small();
+    struct model_hop hop = {.kind = MODEL_HOP_NET, .latency_us = 3};
+    struct model_channel channel = model_channel_make(&topology, &hop, 128);
+
+    (void)state;
+    expect(&channel, 4000.0 / 5.5, 13.25);
+}
+
+/* 4000 / 3 is more than a cap of 1000, 4000 / 7 is less. */
+static void the_cap_of_a_channel(void **state)
+{
+    struct model_topology topology = small();
+    struct model_hop fast = {.kind = MODEL_HOP_NVLINK, .latency_us = 0.5};
+    struct model_hop slow = {.kind = MODEL_HOP_SHM, .latency_us = 1.5};
+    struct model_channel channel;
+
+    (void)state;
+    topology.gpu.channel_bytes_per_us = 1000;
+    channel = model_channel_make(&topology, &fast, 128);
+    expect(&channel, 1000, 0.75);
+    channel = model_channel_make(&topology, &slow, 128);
+    expect(&channel, 4000.0 / 7.0, 3.75);
+}
+
+/*
+ * f = 1000 NT / 32. NT 32: 1000 / (2 + 0.25). NT 64: 2000 / 2.5. NT 640: 20000
+ * / 7. Rising, and always below the issue rate of 4000.
+ */
+static void more_threads_more_in_flight(void **state)
+{
+    struct model_topology topology = small();
+    struct model_hop hop = {.kind = MODEL_HOP_NVLINK, .latency_us = 0.5};
+    double before = 0;
+
+    (void)state;
+    assert_near_ratio(model_channel_make(&topology, &hop, 32).bytes_per_us,
+                      1000 / 2.25, 1e-12);
+    assert_near_ratio(model_channel_make(&topology, &hop, 64).bytes_per_us, 800,
+                      1e-12);
+    assert_near_ratio(model_channel_make(&topology, &hop, 640).bytes_per_us,
+                      20000.0 / 7.0, 1e-12);
+    for (int threads = 32; threads <= 1024; threads += 32) {
+        double rate =
+            model_channel_make(&topology, &hop, threads).bytes_per_us;
+
+        assert_true(rate > before && rate < 4000);
+        before = rate;
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(over_nvlink),
+        cmocka_unit_test(over_pcie),
+        cmocka_unit_test(through_host_memory),
+        cmocka_unit_test(over_the_network),
+        cmocka_unit_test(over_the_network_by_way_of_the_host),
+        cmocka_unit_test(the_cap_of_a_channel),
+        cmocka_unit_test(more_threads_more_in_flight),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,260 @@
+/*
+ * test_ring.c - the order of rings: who follows whom, which NIC, how channels
+ * spread over variants, and that every variant is one cycle through all.
+ */
+#include "model/ring.h"
+
+#include "tests/unit/fixture.h"
+
+static struct model_ring make(struct model_arena *arena,
+                              const char *notation,
+                              struct model_group *group)
+{
+    const struct model_topology *topology =
+        fixture_topology(arena, notation, NULL, 0);
+
+    if (group->count == 0) {
+        group->count = model_topology_rank_count(topology);
+    }
+    return model_ring_make(topology, group);
+}
+
+/* From the first member on: every rank once, then back at the first. */
+static void check_cycle(const struct model_ring *ring, int variant)
+{
+    enum { MOST = 256 };
+    const struct model_group *group = ring->group;
+    bool seen[MOST] = {false};
+    int member = 0;
+
+    assert_true(group->count <= MOST);
+    for (int i = 0; i < group->count; i++) {
+        int rank = model_ring_next(ring, member, variant);
+        int next = 0;
+
+        assert_false(seen[member]);
+        seen[member] = true;
+        while (next < group->count && model_group_rank(group, next) != rank) {
+            next++;
+        }
+        if (next == group->count) {
+            fail_msg("variant %d: rank %d is not in the group", variant, rank);
+        }
+        member = next;
+    }
+    assert_int_equal(member, 0);
+}
+
+static void check_cycles(const struct model_ring *ring)
+{
+    for (int variant = 0; variant < ring->variants; variant++) {
+        check_cycle(ring, variant);
+    }
+}
+
+/* How many steps of a variant lead to another node, and all over `nic`. */
+static int crossings(const struct model_ring *ring, int variant)
+{
+    int gpus = ring->topology->gpus_per_node;
+    int count = 0;
+
+    for (int member = 0; member < ring->group->count; member++) {
+        count += model_group_rank(ring->group, member) / gpus !=
+                         model_ring_next(ring, member, variant) / gpus
+                     ? 1
+                     : 0;
+    }
+    return count;
+}
+
+static void
+expect_next(const struct model_ring *ring, int variant, const int *next)
+{
+    for (int i = 0; i < ring->group->count; i++) {
+        assert_int_equal(model_ring_next(ring, i, variant), next[i]);
+    }
+}
+
+/* One node: forward and backward, as the ranks are numbered. */
+static void one_node_of_8(void **state)
+{
+    struct model_group world = {"world", NULL, 0};
+    struct model_ring ring = make(*state, "1x8 gpu:a40 nvswitch", &world);
+
+    assert_int_equal(ring.variants, 2);
+    expect_next(&ring, 0, (const int[]){1, 2, 3, 4, 5, 6, 7, 0});
+    expect_next(&ring, 1, (const int[]){7, 0, 1, 2, 3, 4, 5, 6});
+    check_cycles(&ring);
+}
+
+/* NICs change nothing within a node. */
+static void one_node_with_nics(void **state)
+{
+    struct model_group world = {"world", NULL, 0};
+    struct model_ring ring =
+        make(*state, "1x8 gpu:a40 nvswitch nic:2x400Gbit/s", &world);
+
+    assert_int_equal(ring.variants, 2);
+    expect_next(&ring, 0, (const int[]){1, 2, 3, 4, 5, 6, 7, 0});
+    check_cycles(&ring);
+}
+
+/*
+ * Two nodes, two NICs. Over NIC 0 a node is walked 0 .. 7, over NIC 1 from the
+ * half of it: 4 5 6 7 0 1 2 3; the last GPU leads to the other node's first.
+ * Backwards all the arrows turn round.
+ */
+static void two_nodes_with_two_nics(void **state)
+{
+    struct model_group world = {"world", NULL, 0};
+    struct model_ring ring =
+        make(*state, "2x8 gpu:a40 nvswitch nic:2x400Gbit/s", &world);
+
+    assert_int_equal(ring.variants, 4);
+    expect_next(&ring, 0,
+                (const int[]){1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15,
+                              0});
+    expect_next(&ring, 1,
+                (const int[]){15, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
+                              14});
+    /* 4 5 6 7 0 1 2 3, then 12 13 14 15 8 9 10 11 */
+    expect_next(&ring, 2,
+                (const int[]){1, 2, 3, 12, 5, 6, 7, 0, 9, 10, 11, 4, 13, 14, 15,
+                              8});
+    expect_next(&ring, 3,
+                (const int[]){7, 0, 1, 2, 11, 4, 5, 6, 15, 8, 9, 10, 3, 12, 13,
+                              14});
+    check_cycles(&ring);
+    for (int variant = 0; variant < 4; variant++) {
+        assert_int_equal(model_ring_nic(&ring, variant), variant / 2);
+        assert_int_equal(crossings(&ring, variant), 2);
+    }
+}
+
+/* Each variant turned round is its neighbour: the ports' other direction. */
+static void odd_variants_run_backwards(void **state)
+{
+    struct model_group world = {"world", NULL, 0};
+    struct model_ring ring =
+        make(*state, "3x8 gpu:a40 nvswitch nic:4x200Gbit/s", &world);
+
+    assert_int_equal(ring.variants, 8);
+    for (int variant = 0; variant < 8; variant += 2) {
+        for (int rank = 0; rank < 24; rank++) {
+            int next = model_ring_next(&ring, rank, variant);
+
+            assert_int_equal(model_ring_next(&ring, next, variant + 1), rank);
+        }
+    }
+}
+
+/* 10 channels over 4 variants: 3 3 2 2; always as many as there are. */
+static void channels_spread_evenly(void **state)
+{
+    struct model_group world = {"world", NULL, 0};
+    struct model_ring ring =
+        make(*state, "2x8 gpu:a40 nvswitch nic:2x400Gbit/s", &world);
+    static const int of_10[] = {3, 3, 2, 2};
+
+    for (int variant = 0; variant < 4; variant++) {
+        assert_int_equal(model_ring_channels(&ring, variant, 10),
+                         of_10[variant]);
+    }
+    for (int channels = 1; channels <= 64; channels++) {
+        int sum = 0;
+
+        for (int variant = 0; variant < 4; variant++) {
+            int part = model_ring_channels(&ring, variant, channels);
+
+            assert_true(part == channels / 4 || part == channels / 4 + 1);
+            sum += part;
+        }
+        assert_int_equal(sum, channels);
+    }
+}
+
+static void many_shapes_are_cycles(void **state)
+{
+    static const char *const shapes[] = {
+        "1x1 gpu:a40",
+        "1x2 gpu:a40 nvswitch",
+        "1x7 gpu:a40 nvswitch",
+        "2x1 gpu:a40 nic:1x100Gbit/s",
+        "2x2 gpu:a40 nic:2x100Gbit/s",
+        "2x8 gpu:a40 nvlink:pairs nic:1x100Gbit/s",
+        "3x4 gpu:a40 nic:4x100Gbit/s",
+        "5x6 gpu:a40 nic:4x100Gbit/s",
+        "4x3 gpu:a40 nic:8x100Gbit/s",
+        "16x8 gpu:h100 nvswitch nic:8x400Gbit/s",
+    };
+
+    for (int i = 0; i < FIXTURE_COUNT(shapes); i++) {
+        struct model_group world = {"world", NULL, 0};
+        struct model_ring ring = make(*state, shapes[i], &world);
+
+        check_cycles(&ring);
+        for (int variant = 0; variant < ring.variants; variant++) {
+            int nodes = ring.topology->node_count;
+
+            assert_int_equal(crossings(&ring, variant), nodes > 1 ? nodes : 0);
+            assert_in_range(model_ring_nic(&ring, variant), 0,
+                            ring.topology->nics.count);
+        }
+    }
+}
+
+/* Chosen ranks: parts of nodes, one a node, all on one node. */
+static void chosen_ranks_are_cycles(void **state)
+{
+    static const int uneven[] = {1, 3, 9, 10, 11, 14, 23};
+    static const int one_each[] = {2, 10, 18};
+    static const int same_node[] = {8, 11, 13};
+    static const struct {
+        const int *ranks;
+        int count, variants;
+    } rows[] = {{uneven, 7, 4}, {one_each, 3, 4}, {same_node, 3, 2}};
+
+    for (int i = 0; i < FIXTURE_COUNT(rows); i++) {
+        struct model_group group = {"g", rows[i].ranks, rows[i].count};
+        struct model_ring ring =
+            make(*state, "3x8 gpu:a40 nvswitch nic:2x400Gbit/s", &group);
+
+        assert_int_equal(ring.variants, rows[i].variants);
+        check_cycles(&ring);
+    }
+    /* the second node's own ring: 8 11 13 */
+    {
+        struct model_group group = {"g", same_node, 3};
+        struct model_ring ring =
+            make(*state, "3x8 gpu:a40 nvswitch nic:2x400Gbit/s", &group);
+
+        expect_next(&ring, 0, (const int[]){11, 13, 8});
+        expect_next(&ring, 1, (const int[]){13, 8, 11});
+    }
+}
+
+static void members_have_ranks(void **state)
+{
+    static const int chosen[] = {3, 5, 8};
+    struct model_group listed = {"g", chosen, 3};
+    struct model_group world = {"world", NULL, 16};
+
+    (void)state;
+    assert_int_equal(model_group_rank(&listed, 2), 8);
+    assert_int_equal(model_group_rank(&world, 2), 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_node_of_8),
+        cmocka_unit_test(one_node_with_nics),
+        cmocka_unit_test(two_nodes_with_two_nics),
+        cmocka_unit_test(odd_variants_run_backwards),
+        cmocka_unit_test(channels_spread_evenly),
+        cmocka_unit_test(many_shapes_are_cycles),
+        cmocka_unit_test(chosen_ranks_are_cycles),
+        cmocka_unit_test(members_have_ranks),
+    };
+    return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
+}
