@@ -28,11 +28,20 @@ static inline void near_check(double value,
     }
 }
 
+static inline void near_check_ratio(double value,
+                                    double expected,
+                                    double ratio,
+                                    const char *what,
+                                    const char *file,
+                                    int line)
+{
+    near_check(value, expected, ratio * fabs(expected), what, file, line);
+}
+
 #define assert_near(value, expected, tolerance)                                \
     near_check((value), (expected), (tolerance), #value, __FILE__, __LINE__)
 
 #define assert_near_ratio(value, expected, ratio)                              \
-    near_check((value), (expected), (ratio)*fabs(expected), #value, __FILE__,  \
-               __LINE__)
+    near_check_ratio((value), (expected), (ratio), #value, __FILE__, __LINE__)
 
 #endif

@@ -249,16 +249,16 @@ static void a_grid_under_stream_k(void **state)
     assert_near_ratio(kernel.load_bytes, 5e5, 1e-12);
 }
 
-/* 3e6 bytes over 10 SMs, no arithmetic, no reuse. */
+/* 3.2e6 bytes in 16 loads for each of 10 SMs; no arithmetic, no reuse. */
 static void a_memory_kernel_is_bytes_only(void **state)
 {
-    struct model_kernel kernel = model_kernel_memory(&gpu, 3e6);
+    struct model_kernel kernel = model_kernel_memory(&gpu, 3.2e6);
 
     (void)state;
-    assert_int_equal(kernel.loads, 10);
+    assert_int_equal(kernel.loads, 160);
     assert_near(kernel.load_us, 0, 0);
-    assert_near_ratio(kernel.load_bytes, 3e5, 1e-12);
-    assert_near_ratio(kernel.load_no_reuse_bytes, 3e5, 1e-12);
+    assert_near_ratio(kernel.load_bytes, 20000, 1e-12);
+    assert_near_ratio(kernel.load_no_reuse_bytes, 20000, 1e-12);
     assert_near(kernel.working_set_bytes, 0, 0);
 }
 

@@ -1,0 +1,460 @@
+/*
+ * test_topology.c - reading topologies: shipped files, base files, defaults,
+ * overrides with their provenance, and what the tables cannot say.
+ */
+#include "model/topology.h"
+
+#include "tests/unit/fixture.h"
+
+/* Read what may be wrong. */
+static enum model_status read_text(struct model_arena *arena,
+                                   const char *yaml,
+                                   struct model_topology *topology,
+                                   struct model_errors *errors)
+{
+    struct fixture_file file = fixture_file_open(yaml);
+    enum model_status status =
+        model_topology_read(arena, model_arena_text(arena, file.path), NULL, 0,
+                            topology, errors);
+
+    fixture_file_close(&file);
+    return status;
+}
+
+static void expect_fault(struct model_arena *arena,
+                         const char *text,
+                         const char *const *sets,
+                         int set_count,
+                         const char *key,
+                         const char *message)
+{
+    struct model_topology topology;
+    struct model_errors errors = {.arena = arena};
+
+    assert_int_equal(model_topology_read(arena, text, sets, set_count,
+                                         &topology, &errors),
+                     MODEL_BAD_INPUT);
+    fixture_expect_error(&errors, key, message);
+}
+
+/* The numbers as they stand in lagom-a.yaml, a40.yaml and defaults.yaml. */
+static void lagom_a_is_as_written(void **state)
+{
+    const struct model_topology *t =
+        fixture_topology(*state, "lagom-a", NULL, 0);
+
+    assert_string_equal(t->name, "lagom-a");
+    assert_int_equal(t->node_count, 2);
+    assert_int_equal(t->gpus_per_node, 8);
+    assert_int_equal(model_topology_rank_count(t), 16);
+    assert_int_equal(t->nvlink.kind, MODEL_NVLINK_PAIRS);
+    assert_near(t->nvlink.bytes_per_us, 50000, 1e-9); /* 400 Gbit/s */
+    assert_near(t->nvlink.latency_us, 0.2, 0);        /* the A40's */
+    assert_int_equal(t->pcie.gpus_per_switch, 1);
+    assert_near(t->pcie.bytes_per_us, 27700, 1e-9); /* defaults, generation 4 */
+    assert_near(t->pcie.p2p_bytes_per_us, 27600, 1e-9);
+    assert_near(t->pcie.onset_bytes, 98304, 0); /* 96 KiB */
+    assert_near(t->pcie.congestion_exponent, 0.07, 0);
+    assert_int_equal(t->host.sockets, 2);
+    assert_near(t->host.cross_bytes_per_us, 100000, 1e-9);
+    assert_near(t->host.memory_latency_us, 1, 0); /* defaults */
+    assert_int_equal(t->nics.count, 2);
+    assert_near(t->nics.bytes_per_us, 50000, 1e-9);
+    assert_near(t->nics.ratio, 0.92, 0); /* defaults */
+    assert_true(t->nics.gpudirect);
+    assert_true(t->observed.present);
+    assert_int_equal(t->observed.config.transport, MODEL_P2P);
+    assert_int_equal(t->observed.config.channels, 8);
+    assert_int_equal(t->observed.config.threads, 512);
+    assert_near(t->observed.config.chunk_bytes, 2097152, 0);
+    assert_int_equal(t->observed.config.algorithm, MODEL_RING);
+    assert_string_equal(t->gpu.name, "a40");
+    assert_int_equal(t->gpu.sm_count, 84);
+    assert_near(t->gpu.peak_flops_per_us[MODEL_BF16], 149.7e6, 1);
+    assert_near(t->gpu.peak_flops_per_us[MODEL_FP8], 0, 0);
+    assert_near(t->gpu.l2_bytes, 6291456, 0);
+}
+
+/* A file with base: changes what it names, all else is the base's. */
+static void a_base_is_changed_by_key(void **state)
+{
+    const struct model_topology *one =
+        fixture_topology(*state, "lagom-b-1node", NULL, 0);
+    const struct model_topology *two =
+        fixture_topology(*state, "lagom-b", NULL, 0);
+
+    assert_string_equal(one->name, "lagom-b-1node");
+    assert_int_equal(one->node_count, 1);
+    assert_int_equal(two->node_count, 2);
+    assert_int_equal(one->gpus_per_node, 8);
+    assert_int_equal(one->pcie.gpus_per_switch, 2);
+    assert_near(one->pcie.p2p_bytes_per_us, two->pcie.p2p_bytes_per_us, 0);
+    assert_int_equal(one->observed.config.channels, 2);
+    assert_false(one->nics.gpudirect);
+}
+
+static void every_shipped_topology_reads(void **state)
+{
+    static const char *const names[] = {
+        "lagom-a", "lagom-a-1node", "lagom-b", "lagom-b-1node",
+        "1x8 gpu:a40", "1x8 gpu:a100 nvswitch", "1x8 gpu:h100 nvswitch",
+        "1x8 gpu:v100 nvlink:mesh", "topologies/lagom-a.yaml"};
+
+    for (int i = 0; i < FIXTURE_COUNT(names); i++) {
+        (void)fixture_topology(*state, names[i], NULL, 0);
+    }
+}
+
+/* Keys nearer to the user win: own, then base, then the shipped base. */
+static void bases_chain(void **state)
+{
+    struct model_topology t;
+    struct model_errors errors = {.arena = *state};
+
+    assert_int_equal(
+        read_text(*state,
+                  "name: mine\n"
+                  "base: lagom-a-1node\n"
+                  "node:\n"
+                  "  nics: {count: 1}\n"
+                  "  pcie: {p2p_rate: {value: 1 GB/s, from: measured, "
+                  "source: my own test}}\n",
+                  &t, &errors),
+        MODEL_OK);
+    assert_string_equal(t.name, "mine");
+    assert_int_equal(t.node_count, 1); /* of lagom-a-1node */
+    assert_int_equal(t.nics.count, 1);
+    assert_near(t.nics.bytes_per_us, 50000, 1e-9); /* of lagom-a */
+    assert_near(t.pcie.p2p_bytes_per_us, 1000, 0);
+    assert_near(t.pcie.shm_bytes_per_us, 33800, 1e-9);
+}
+
+static void a_base_that_is_not_there(void **state)
+{
+    struct model_topology t;
+    struct model_errors errors = {.arena = *state};
+
+    assert_int_equal(
+        read_text(*state, "name: x\nbase: lagom-aa\n", &t, &errors),
+        MODEL_BAD_INPUT);
+    fixture_expect_error(&errors, "base", "no file \"lagom-aa\"");
+    assert_non_null(strstr(errors.list[0].hint, "lagom-a"));
+    assert_int_equal(errors.list[0].place.line, 2);
+    errors.count = 0;
+    assert_int_equal(read_text(*state, "name: x\nbase: [lagom-a]\n", &t,
+                               &errors),
+                     MODEL_BAD_INPUT);
+    fixture_expect_error(&errors, "base", "base is not a name");
+}
+
+/* A file that has itself for a base ends in a message, not in a loop. */
+static void a_base_in_a_circle(void **state)
+{
+    struct model_topology t;
+    struct model_errors errors = {.arena = *state};
+    char path[] = "/tmp/lagom-circle-XXXXXX";
+    int descriptor = mkstemp(path);
+    const char *text =
+        model_arena_format(*state, "name: x\nbase: %s\ngpu: a40\n", path);
+    size_t length = strlen(text);
+
+    assert_true(descriptor >= 0);
+    assert_true(write(descriptor, text, length) == (ssize_t)length);
+    assert_int_equal(
+        model_topology_read(*state, path, NULL, 0, &t, &errors),
+        MODEL_BAD_INPUT);
+    assert_int_equal(close(descriptor), 0);
+    assert_int_equal(unlink(path), 0);
+    fixture_expect_error(&errors, "base", "in a circle");
+}
+
+/* NVLink's rate and latency are the GPU's where the topology says nothing. */
+static void nvlink_defaults_to_the_gpu(void **state)
+{
+    const struct model_topology *t =
+        fixture_topology(*state, "1x8 gpu:h100 nvswitch", NULL, 0);
+
+    assert_near(t->nvlink.bytes_per_us, 370000, 1e-9);
+    assert_near(t->nvlink.latency_us, 0.4, 0);
+    t = fixture_topology(*state, "1x8 gpu:h100 nvswitch:100GB/s", NULL, 0);
+    assert_near(t->nvlink.bytes_per_us, 100000, 1e-9);
+    assert_near(t->nvlink.latency_us, 0.4, 0);
+    t = fixture_topology(*state, "1x8 gpu:h100", NULL, 0);
+    assert_int_equal(t->nvlink.kind, MODEL_NVLINK_NONE);
+}
+
+/* What NCCL chooses depends on the NVLink wiring; the rate on the generation. */
+static void defaults_follow_what_is_wired(void **state)
+{
+    const struct model_topology *t =
+        fixture_topology(*state, "1x8 gpu:h100 nvswitch", NULL, 0);
+
+    assert_int_equal(t->observed.config.channels, 24);
+    assert_int_equal(t->observed.config.transport, MODEL_P2P);
+    t = fixture_topology(*state, "1x8 gpu:h100", NULL, 0);
+    assert_int_equal(t->observed.config.channels, 2);
+    assert_int_equal(t->observed.config.transport, MODEL_SHM);
+    assert_near(t->pcie.bytes_per_us, 27700, 1e-9);
+    assert_int_equal(t->pcie.generation, 4);
+    t = fixture_topology(*state, "1x8 gpu:h100 pcie:5", NULL, 0);
+    assert_near(t->pcie.bytes_per_us, 55400, 1e-9);
+    assert_near(t->pcie.p2p_bytes_per_us, 56000, 1e-9);
+    t = fixture_topology(*state, "1x8 gpu:h100 pcie:3", NULL, 0);
+    assert_near(t->pcie.bytes_per_us, 13900, 1e-9);
+    assert_int_equal(t->host.sockets, 1);
+}
+
+/* --- overrides -------------------------------------------------------------- */
+
+static void overrides_change_what_they_name(void **state)
+{
+    static const char *const sets[] = {
+        "nodes=4",
+        "node.nics.rate=200Gbit/s",
+        "node.pcie.gpus_per_switch=2",
+        "gpu.sm.count=40",
+        "gpu.hbm.rate=1 TB/s",
+        "gpu.l2={value: 1 MiB, from: guess}",
+    };
+    const struct model_topology *t =
+        fixture_topology(*state, "lagom-a", sets, FIXTURE_COUNT(sets));
+
+    assert_int_equal(t->node_count, 4);
+    assert_near(t->nics.bytes_per_us, 25000, 1e-9);
+    assert_int_equal(t->pcie.gpus_per_switch, 2);
+    assert_int_equal(t->gpu.sm_count, 40);
+    assert_near(t->gpu.hbm_bytes_per_us, 1e6, 1e-6);
+    assert_near(t->gpu.l2_bytes, 1048576, 0);
+    /* and leave the rest */
+    assert_int_equal(t->gpus_per_node, 8);
+    assert_near(t->gpu.hbm_ratio, 0.88, 0);
+}
+
+/* An override comes before the defaults, which follow it. */
+static void defaults_follow_an_override(void **state)
+{
+    static const char *const sets[] = {"node.pcie.generation=5"};
+    const struct model_topology *t =
+        fixture_topology(*state, "lagom-a", sets, 1);
+
+    assert_near(t->pcie.bytes_per_us, 55400, 1e-9);   /* not in lagom-a.yaml */
+    assert_near(t->pcie.p2p_bytes_per_us, 27600, 1e-9); /* written there */
+}
+
+/* Another GPU altogether, and a change of it. */
+static void the_gpu_can_be_overridden(void **state)
+{
+    static const char *const sets[] = {"gpu=h100", "gpu.sm.count=100"};
+    const struct model_topology *t =
+        fixture_topology(*state, "lagom-a", sets, 2);
+
+    assert_string_equal(t->gpu.name, "h100");
+    assert_int_equal(t->gpu.sm_count, 100);
+    assert_near(t->nvlink.bytes_per_us, 50000, 1e-9); /* of lagom-a */
+    assert_near(t->nvlink.latency_us, 0.4, 0);        /* of the h100 */
+}
+
+static int sum_of_origins(const struct model_topology *t)
+{
+    int sum = 0;
+
+    for (int i = 0; i < MODEL_ORIGINS; i++) {
+        sum += t->provenance.count[i];
+    }
+    return sum;
+}
+
+/* Each override of a sourced number moves it from its origin to "override". */
+static void provenance_counts_overrides(void **state)
+{
+    static const char *const sets[] = {
+        "gpu.sm.count=40",          /* datasheet */
+        "gpu.launch.interval=1 us", /* guess */
+        "gpu.channel.rate=9 GB/s",  /* fitted */
+        "node.nics.rate=1 GB/s",    /* datasheet */
+        "nodes=3",                  /* no hardware number */
+    };
+    const struct model_topology *before =
+        fixture_topology(*state, "lagom-a", NULL, 0);
+    const struct model_topology *after =
+        fixture_topology(*state, "lagom-a", sets, FIXTURE_COUNT(sets));
+    const int *was = before->provenance.count;
+    const int *is = after->provenance.count;
+
+    assert_int_equal(was[MODEL_FROM_OVERRIDE], 0);
+    assert_int_equal(is[MODEL_FROM_OVERRIDE], 4);
+    assert_int_equal(is[MODEL_FROM_DATASHEET], was[MODEL_FROM_DATASHEET] - 2);
+    assert_int_equal(is[MODEL_FROM_GUESS], was[MODEL_FROM_GUESS] - 1);
+    assert_int_equal(is[MODEL_FROM_FITTED], was[MODEL_FROM_FITTED] - 1);
+    assert_int_equal(is[MODEL_FROM_MEASURED], was[MODEL_FROM_MEASURED]);
+    assert_int_equal(sum_of_origins(before), sum_of_origins(after));
+}
+
+/* Entries are as many as the counts, with a path, and "gpu." before the GPU's.
+ */
+static void provenance_lists_what_it_counts(void **state)
+{
+    static const char *const sets[] = {"gpu.sm.count=40"};
+    const struct model_topology *t =
+        fixture_topology(*state, "lagom-a", sets, 1);
+    int count = 0;
+    bool found = false;
+
+    for (const struct model_provenance_entry *entry = t->provenance.first;
+         entry != NULL; entry = entry->next) {
+        count++;
+        if (strcmp(entry->path, "gpu.sm.count") == 0) {
+            found = true;
+            assert_int_equal(entry->origin, MODEL_FROM_OVERRIDE);
+            assert_near(entry->value, 40, 0);
+        }
+        if (strcmp(entry->path, "node.pcie.p2p_rate") == 0) {
+            assert_int_equal(entry->origin, MODEL_FROM_FITTED);
+            assert_near(entry->value, 27600, 1e-9);
+            assert_non_null(strstr(entry->source, "AutoCCL"));
+        }
+    }
+    assert_true(found);
+    assert_int_equal(count, sum_of_origins(t));
+}
+
+static void overrides_can_be_wrong(void **state)
+{
+    static const struct {
+        const char *set, *key, *message;
+    } rows[] = {
+        {"gpu.sm.cuont=3", "gpu.sm.cuont", "unknown key"},
+        {"node.nics.rate=5", "node.nics.rate", "no unit"},
+        {"node.nics.rate=5 GB", "node.nics.rate", "a rate is wanted"},
+        {"gpu.sm.count=-1", "gpu.sm.count", "negative"},
+        {"gpu.sm.count=0", "gpu.sm.count", ""},
+        {"gpu.achieved.gemm=1.5", "gpu.achieved.gemm", ""},
+        {"nodes=0", "nodes", ""},
+        {"gpu=a41", "gpu", "no file \"a41\""},
+        {"node.nvlink.kind=ring", "node.nvlink.kind", ""},
+        {"nodes", NULL, "no \"=\""},
+    };
+
+    for (int i = 0; i < FIXTURE_COUNT(rows); i++) {
+        struct model_topology t;
+        struct model_errors errors = {.arena = *state};
+
+        assert_int_not_equal(
+            model_topology_read(*state, "lagom-a", &rows[i].set, 1, &t,
+                                &errors),
+            MODEL_OK);
+        fixture_expect_error(&errors, rows[i].key, rows[i].message);
+    }
+}
+
+/* --- checks ----------------------------------------------------------------- */
+
+static void several_nodes_need_a_nic(void **state)
+{
+    expect_fault(*state, "2x8 gpu:a40", NULL, 0, "node.nics",
+                 "several nodes but no NIC");
+}
+
+static void pairs_need_even_gpus(void **state)
+{
+    expect_fault(*state, "1x7 gpu:a40 nvlink:pairs", NULL, 0, "node.gpus",
+                 "even number of GPUs");
+}
+
+/* 6 GPUs on 4 sockets; 8 on 2 sockets with 3 or 8 below a switch. */
+static void gpus_divide_over_sockets_and_switches(void **state)
+{
+    expect_fault(*state, "1x6 gpu:a40 sockets:4", NULL, 0, "node.gpus",
+                 "over the sockets");
+    expect_fault(*state, "1x8 gpu:a40 pcie:4:3/switch sockets:2", NULL, 0,
+                 "node.pcie", "over its PCIe switches");
+    expect_fault(*state, "1x8 gpu:a40 pcie:4:8/switch sockets:2", NULL, 0,
+                 "node.pcie", "over its PCIe switches");
+    (void)fixture_topology(*state, "1x8 gpu:a40 pcie:4:4/switch sockets:2",
+                           NULL, 0);
+}
+
+/* All faults of a topology in one go. */
+static void all_faults_are_reported(void **state)
+{
+    struct model_topology t;
+    struct model_errors errors = {.arena = *state};
+
+    assert_int_equal(model_topology_read(
+                         *state, "2x7 gpu:a40 nvlink:pairs sockets:2", NULL, 0,
+                         &t, &errors),
+                     MODEL_BAD_INPUT);
+    fixture_expect_error(&errors, "node.nics", "no NIC");
+    fixture_expect_error(&errors, "node.gpus", "even number");
+    fixture_expect_error(&errors, "node.gpus", "sockets");
+    assert_int_equal(errors.count, 3);
+}
+
+static void the_number_of_gpus_has_a_limit(void **state)
+{
+    (void)fixture_topology(*state, "1048576x16 gpu:a40 nic:1x100Gbit/s", NULL,
+                           0);
+    expect_fault(*state, "1048576x17 gpu:a40 nic:1x100Gbit/s", NULL, 0,
+                 "nodes", "more GPUs than");
+}
+
+static void a_file_needs_its_keys(void **state)
+{
+    struct model_topology t;
+    struct model_errors errors = {.arena = *state};
+
+    assert_int_equal(read_text(*state, "name: x\nnodes: 1\n", &t, &errors),
+                     MODEL_BAD_INPUT);
+    fixture_expect_error(&errors, "gpu", "required key is missing");
+    errors.count = 0;
+    assert_int_equal(
+        read_text(*state, "name: x\ngpu: a40\nnode: {gpu: 8}\n", &t, &errors),
+        MODEL_BAD_INPUT);
+    fixture_expect_error(&errors, "nodes", "required");
+    fixture_expect_error(&errors, "node.gpus", "required");
+    fixture_expect_error(&errors, "node.gpu", "unknown key");
+    errors.count = 0;
+    assert_int_equal(read_text(*state, "- a\n- b\n", &t, &errors),
+                     MODEL_BAD_INPUT);
+    fixture_expect_error(&errors, NULL, "not a mapping");
+}
+
+static void an_unknown_name_has_a_neighbour(void **state)
+{
+    struct model_topology t;
+    struct model_errors errors = {.arena = *state};
+
+    assert_int_equal(
+        model_topology_read(*state, "lagom-c", NULL, 0, &t, &errors),
+        MODEL_BAD_INPUT);
+    fixture_expect_error(&errors, NULL, "no file \"lagom-c\"");
+    assert_non_null(strstr(errors.list[0].hint, "did you mean \"lagom-"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lagom_a_is_as_written),
+        cmocka_unit_test(a_base_is_changed_by_key),
+        cmocka_unit_test(every_shipped_topology_reads),
+        cmocka_unit_test(bases_chain),
+        cmocka_unit_test(a_base_that_is_not_there),
+        cmocka_unit_test(a_base_in_a_circle),
+        cmocka_unit_test(nvlink_defaults_to_the_gpu),
+        cmocka_unit_test(defaults_follow_what_is_wired),
+        cmocka_unit_test(overrides_change_what_they_name),
+        cmocka_unit_test(defaults_follow_an_override),
+        cmocka_unit_test(the_gpu_can_be_overridden),
+        cmocka_unit_test(provenance_counts_overrides),
+        cmocka_unit_test(provenance_lists_what_it_counts),
+        cmocka_unit_test(overrides_can_be_wrong),
+        cmocka_unit_test(several_nodes_need_a_nic),
+        cmocka_unit_test(pairs_need_even_gpus),
+        cmocka_unit_test(gpus_divide_over_sockets_and_switches),
+        cmocka_unit_test(all_faults_are_reported),
+        cmocka_unit_test(the_number_of_gpus_has_a_limit),
+        cmocka_unit_test(a_file_needs_its_keys),
+        cmocka_unit_test(an_unknown_name_has_a_neighbour),
+    };
+    return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
+}
