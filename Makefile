@@ -72,7 +72,7 @@ LINK = $(CC) $(MODE) -pthread $(CFLAGS) $(LDFLAGS)
 # gcc only recommends libc6-dev, so it is named. Another CC is its own package.
 BUILD_PACKAGES := $(or $(filter-out cc,$(COMPILER)),gcc) libc6-dev make \
 	pkg-config libgsl-dev libyaml-dev libjansson-dev
-CHECK_PACKAGES := $(BUILD_PACKAGES) libcmocka-dev
+CHECK_PACKAGES := $(BUILD_PACKAGES) libcmocka-dev jq
 LINT_PACKAGES  := $(BUILD_PACKAGES) clang-format clang-tidy shellcheck
 PLOT_PACKAGES  := gnuplot-nox
 

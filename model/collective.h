@@ -31,6 +31,7 @@ struct model_group {
     const char *name;
     const int *ranks; /* ascending, different; NULL: 0 .. count-1 */
     int count;
+    bool per_node; /* stands for one such group in each node */
 };
 
 /* A link and how many channel flows of the collective pass it. */

@@ -23,15 +23,16 @@ double model_type_bytes(enum model_type type)
 #define QUANTITY(name, dim, member, text)                                      \
     {                                                                          \
         .key = (name), .kind = MODEL_FIELD_QUANTITY, .dimension = (dim),       \
-        .offset = AT(member), .required = true, .sourced = true,               \
-        .help = (text)                                                         \
+        .offset = AT(member), .min = (dim) == MODEL_TIME ? 0.0 : 1.0,          \
+        .max = (dim) == MODEL_TIME ? 1e12 : 0.0, .required = true,             \
+        .sourced = true, .help = (text)                                        \
     }
 
 #define OPTIONAL_RATE(name, member)                                            \
     {                                                                          \
         .key = (name), .kind = MODEL_FIELD_QUANTITY,                           \
-        .dimension = MODEL_FLOP_RATE, .offset = AT(member), .sourced = true,   \
-        .help = "dense peak; leave out where there is none"                    \
+        .dimension = MODEL_FLOP_RATE, .offset = AT(member), .min = 1.0,        \
+        .sourced = true, .help = "dense peak; leave out where there is none"   \
     }
 
 #define RATIO(name, member, text)                                              \
@@ -162,6 +163,8 @@ const struct model_field model_gpu_fields[] = {
      .kind = MODEL_FIELD_QUANTITY,
      .dimension = MODEL_BYTES,
      .offset = AT(l2_bytes),
+     .min = 1.0,
+
      .required = true,
      .sourced = true,
      .help = "second-level cache"},

@@ -20,7 +20,7 @@ const char *const model_parallel_names[] = {"fsdp", NULL};
         .default_text = (fallback), .help = (text)                             \
     }
 
-static const struct model_field model_fields[] = {
+const struct model_field model_architecture_fields[] = {
     COUNT("hidden", hidden, 1e6, "width of the residual stream"),
     COUNT("layers", layers, 1e4, "decoder layers"),
     COUNT("heads", heads, 1e4, "query heads"),
@@ -47,7 +47,7 @@ static const struct model_field model_fields[] = {
      .help = "type of weights, activations and gradients"},
     {.key = NULL}};
 
-static const struct model_field parallel_fields[] = {
+const struct model_field model_parallel_fields[] = {
     {.key = "kind",
      .kind = MODEL_FIELD_CHOICE,
      .offset = AT(parallel),
@@ -64,7 +64,7 @@ static const struct model_field parallel_fields[] = {
          "gather the next layer before this one's gradients"),
     {.key = NULL}};
 
-static const struct model_field batch_fields[] = {
+const struct model_field model_batch_fields[] = {
     COUNT("micro", micro_batch, 1e6, "sequences per rank and step"),
     COUNT("steps", steps, 1e5, "steps per iteration"),
     COUNT("sequence", sequence, 1e8, "tokens of a sequence"),
@@ -135,10 +135,12 @@ enum model_status model_lower(struct model_builder *builder,
     struct model_transformer transformer = {.hidden = 0};
     int before = errors->count;
 
-    (void)bind_part(builder, root, "model", model_fields, &transformer, errors);
-    (void)bind_part(builder, root, "parallel", parallel_fields, &transformer,
+    (void)bind_part(builder, root, "model", model_architecture_fields,
+                    &transformer, errors);
+    (void)bind_part(builder, root, "parallel", model_parallel_fields,
+                    &transformer, errors);
+    (void)bind_part(builder, root, "batch", model_batch_fields, &transformer,
                     errors);
-    (void)bind_part(builder, root, "batch", batch_fields, &transformer, errors);
     if (errors->count > before) {
         return MODEL_BAD_INPUT;
     }

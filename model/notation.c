@@ -20,6 +20,7 @@ struct parser {
     struct model_node *root;
     struct model_node *node;
     struct model_place place; /* of the current word */
+    unsigned seen;            /* bits of words read */
 };
 
 /* A scalar child that remembers the word it came from. */
@@ -141,12 +142,13 @@ static const struct word {
     const char *name;
     bool (*read)(struct parser *parser, char *rest);
     const char *form;
-} words[] = {{"gpu", word_gpu, "gpu:a40"},
-             {"nvlink", word_nvlink, "nvlink:pairs or nvlink:pairs:50GB/s"},
-             {"nvswitch", word_nvswitch, "nvswitch or nvswitch:370GB/s"},
-             {"pcie", word_pcie, "pcie:4 or pcie:4:2/switch"},
-             {"sockets", word_sockets, "sockets:2"},
-             {"nic", word_nic, "nic:2x400Gbit/s"}};
+    unsigned bit; /* words that exclude each other share one */
+} words[] = {{"gpu", word_gpu, "gpu:a40", 1},
+             {"nvlink", word_nvlink, "nvlink:pairs or nvlink:pairs:50GB/s", 2},
+             {"nvswitch", word_nvswitch, "nvswitch or nvswitch:370GB/s", 2},
+             {"pcie", word_pcie, "pcie:4 or pcie:4:2/switch", 4},
+             {"sockets", word_sockets, "sockets:2", 8},
+             {"nic", word_nic, "nic:2x400Gbit/s", 16}};
 
 enum { WORDS = sizeof(words) / sizeof(words[0]) };
 
@@ -169,6 +171,11 @@ static void read_word(struct parser *parser, char *text)
 
     for (int i = 0; i < WORDS; i++) {
         if (strcmp(words[i].name, text) == 0) {
+            if ((parser->seen & words[i].bit) != 0) {
+                fault(parser, whole, "say it once");
+                return;
+            }
+            parser->seen |= words[i].bit;
             if (!words[i].read(parser, rest != NULL ? rest : empty)) {
                 fault(parser, whole,
                       model_arena_format(parser->arena, "write %s",
@@ -263,6 +270,16 @@ static void append_rate(char *buffer, size_t size, double bytes_per_us)
     append(buffer, size, "%s", text);
 }
 
+/* As it was written, so that a path can be read again. */
+static const char *gpu_name(const struct model_topology *topology)
+{
+    const struct model_node *node = topology->gpu_node;
+
+    return node->kind == MODEL_SCALAR && strpbrk(node->text, " \t:") == NULL
+               ? node->text
+               : topology->gpu.name;
+}
+
 char *model_notation_print(struct model_arena *arena,
                            const struct model_topology *topology)
 {
@@ -270,7 +287,7 @@ char *model_notation_print(struct model_arena *arena,
     char *text = model_arena_alloc(arena, SIZE);
 
     append(text, SIZE, "%dx%d gpu:%s", topology->node_count,
-           topology->gpus_per_node, topology->gpu.name);
+           topology->gpus_per_node, gpu_name(topology));
     if (topology->nvlink.kind == MODEL_NVLINK_SWITCH) {
         append(text, SIZE, " nvswitch:");
         append_rate(text, SIZE, topology->nvlink.bytes_per_us);

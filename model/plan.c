@@ -62,7 +62,7 @@ static const struct model_field row_fields[] = {
           "moved per ring step and channel"),
     {.key = NULL}};
 
-static const struct model_field top_fields[] = {
+const struct model_field model_plan_fields[] = {
     {.key = "strategy",
      .kind = MODEL_FIELD_TEXT,
      .offset = offsetof(struct top, strategy),
@@ -87,6 +87,7 @@ static const struct model_field top_fields[] = {
 /* Keys that a row left out read as zero: make them "unset". */
 static void fix_row(struct model_plan_row *row, const struct model_node *node)
 {
+    row->place = node->place;
     if (model_node_find(node, "kind") == NULL) {
         row->kind = MODEL_UNSET;
     } else {
@@ -109,12 +110,15 @@ enum model_status model_plan_read(struct model_arena *arena,
                                   struct model_errors *errors)
 {
     struct model_binding binding = {.arena = arena, .errors = errors};
+    int before = errors->count;
     struct model_node *root = model_yaml_read_file(arena, file, errors);
     struct top top = {.strategy = NULL};
     const struct model_node *node;
 
     if (root == NULL ||
-        model_schema_bind(&binding, top_fields, root, &top) != MODEL_OK) {
+        model_schema_bind(&binding, model_plan_fields, root, &top) !=
+            MODEL_OK ||
+        errors->count > before) {
         return MODEL_BAD_INPUT;
     }
     plan->rows = top.rows.items;
@@ -221,6 +225,47 @@ static bool matches(const struct model_plan_row *row,
            (row->kind == MODEL_UNSET || row->kind == op->kind) &&
            op->bytes >= row->min_bytes &&
            (!(row->max_bytes > 0.0) || op->bytes <= row->max_bytes);
+}
+
+static bool matches_any(const struct model_plan_row *row,
+                        const struct model_workload *workload)
+{
+    for (int i = 0; i < workload->op_count; i++) {
+        if (model_op_is_collective(&workload->ops[i]) &&
+            matches(row, workload, &workload->ops[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+enum model_status model_plan_check(const struct model_plan *plan,
+                                   const struct model_workload *workload,
+                                   struct model_errors *errors)
+{
+    enum model_status status = MODEL_OK;
+    bool any = false;
+
+    for (int i = 0; i < plan->row_count; i++) {
+        const struct model_plan_row *row = &plan->rows[i];
+        bool matched = matches_any(row, workload);
+
+        any = any || matched;
+        if (!matched && row->op != NULL) {
+            status = model_errors_add(
+                errors, MODEL_BAD_INPUT, row->place,
+                model_arena_format(errors->arena, "collectives[%d].op", i),
+                "write the id of a collective of the workload",
+                "no collective \"%s\" that the row matches", row->op);
+        }
+    }
+    if (!any && plan->row_count > 0 && status == MODEL_OK) {
+        status = model_errors_add(errors, MODEL_BAD_INPUT, plan->rows[0].place,
+                                  "collectives",
+                                  "lagom show WORKLOAD lists its collectives",
+                                  "no row matches any collective");
+    }
+    return status;
 }
 
 const struct model_plan_row *

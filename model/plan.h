@@ -23,6 +23,7 @@ struct model_plan_row {
     double max_bytes;
     const char *group; /* or NULL */
     struct model_config config;
+    struct model_place place; /* in the file */
 };
 
 struct model_plan {
@@ -36,6 +37,14 @@ enum model_status model_plan_read(struct model_arena *arena,
                                   const char *file,
                                   struct model_plan *plan,
                                   struct model_errors *errors);
+
+/*
+ * Rows that can never match: of an op that the workload does not have, or, when
+ * no row matches any collective, all of them.
+ */
+enum model_status model_plan_check(const struct model_plan *plan,
+                                   const struct model_workload *workload,
+                                   struct model_errors *errors);
 
 /* Write it as YAML; reading the text gives the same plan. */
 enum model_status model_plan_write(struct model_arena *arena,
@@ -58,5 +67,8 @@ struct model_config model_plan_config(const struct model_plan *plan,
                                       const struct model_workload *workload,
                                       const struct model_op *op,
                                       const struct model_config *fallback);
+
+/* The table of keys, for help. */
+extern const struct model_field model_plan_fields[];
 
 #endif

@@ -58,11 +58,12 @@ static bool schema_range_check(const struct model_schema_at *at,
 {
     const struct model_field *field = at->field;
     char range[160];
-    model_schema_range_print(field, range, sizeof range);
-    if (range[0] == '\0' || (value >= field->min && (field->max < field->min ||
-                                                     value <= field->max))) {
+    bool open = !(field->max > 0.0) && !(field->min > 0.0);
+    if (open || (value >= field->min &&
+                 (field->max < field->min || value <= field->max))) {
         return true;
     }
+    model_schema_range_print(field, range, sizeof range);
     model_schema_fault(
         at, node->place,
         model_arena_format(at->binding->arena, "write a value %s", range),
@@ -371,6 +372,8 @@ enum model_status model_schema_bind(const struct model_binding *binding,
     static const struct model_field whole = {.key = ""};
     const struct model_schema_at at = {
         .binding = binding, .name = binding->path, .field = &whole};
+    int before = binding->errors->count;
+
     schema_fields_bind(&at, fields, mapping, target);
-    return binding->errors->count == 0 ? MODEL_OK : MODEL_BAD_INPUT;
+    return binding->errors->count == before ? MODEL_OK : MODEL_BAD_INPUT;
 }

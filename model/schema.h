@@ -112,10 +112,10 @@ struct model_binding {
 
 /*
  * Bind mapping to *target by the table. All faults are reported; returns
- * MODEL_OK when binding->errors holds none, those of the reader included, else
- * MODEL_BAD_INPUT. Texts are borrowed from the tree. Fields keep what *target
- * held where neither key nor default is given; an absent optional STRUCT still
- * gets the defaults of its rows. NODE rows judge nothing.
+ * MODEL_OK when this call found none, else MODEL_BAD_INPUT. Texts are borrowed
+ * from the tree. Fields keep what *target held where neither key nor default is
+ * given; an absent optional STRUCT still gets the defaults of its rows. NODE
+ * rows judge nothing.
  */
 enum model_status model_schema_bind(const struct model_binding *binding,
                                     const struct model_field *fields,

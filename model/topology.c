@@ -13,8 +13,9 @@ const char *const model_nvlink_names[] = {"none", "pairs", "mesh", "switch",
 #define QUANTITY(name, dim, member, text)                                      \
     {                                                                          \
         .key = (name), .kind = MODEL_FIELD_QUANTITY, .dimension = (dim),       \
-        .offset = AT(member), .sourced = true, .required = true,               \
-        .help = (text)                                                         \
+        .offset = AT(member), .min = (dim) == MODEL_TIME ? 0.0 : 1.0,          \
+        .max = (dim) == MODEL_TIME ? 1e12 : 0.0, .sourced = true,              \
+        .required = true, .help = (text)                                       \
     }
 
 #define COUNT(name, member, low, high, text)                                   \

@@ -106,6 +106,18 @@ enum model_status model_topology_read(struct model_arena *arena,
                                       struct model_topology *topology,
                                       struct model_errors *errors);
 
+/* The same from a tree that was read already. root is changed. */
+enum model_status model_topology_bind(struct model_arena *arena,
+                                      struct model_node *root,
+                                      const char *label,
+                                      const char *const *overrides,
+                                      int override_count,
+                                      struct model_topology *topology,
+                                      struct model_errors *errors);
+
+/* True for the tree of a topology file, rather than of a workload. */
+bool model_topology_is(const struct model_node *root);
+
 /* The table of keys, for help. */
 extern const struct model_field model_topology_fields[];
 

@@ -10,6 +10,7 @@
 #include "model/files.h"
 #include "model/notation.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { BASES_MAX = 8 };
@@ -32,6 +33,11 @@ static void adopt(struct model_arena *arena,
 
     *copy = *child;
     copy->next = next;
+}
+
+static bool is_mapping(const struct model_node *node)
+{
+    return node != NULL && node->kind == MODEL_MAPPING;
 }
 
 /* Add to `over` what it lacks of `under`, mapping by mapping. */
@@ -90,11 +96,6 @@ static struct model_node *mapping_at(struct model_arena *arena,
     return child;
 }
 
-static bool is_mapping(const struct model_node *node)
-{
-    return node != NULL && node->kind == MODEL_MAPPING;
-}
-
 /* A file that must hold a mapping, or NULL. */
 static struct model_node *read_mapping(struct reader *reader, const char *path)
 {
@@ -135,6 +136,14 @@ static const char *named_file(struct reader *reader,
                            name->key, reader->errors);
 }
 
+static enum model_status report_empty(struct reader *reader,
+                                      const struct model_node *node,
+                                      const char *hint)
+{
+    return model_errors_add(reader->errors, MODEL_BAD_INPUT, node->place,
+                            node->key, hint, "no name given");
+}
+
 /* Merge the chain of `base:` files below root. */
 static enum model_status read_bases(struct reader *reader,
                                     struct model_node *root)
@@ -145,6 +154,9 @@ static enum model_status read_bases(struct reader *reader,
         const char *path;
         struct model_node *under;
 
+        if (base->kind == MODEL_SCALAR && base->text[0] == '\0') {
+            return report_empty(reader, base, "write base: lagom-a");
+        }
         if (depth == BASES_MAX || base->kind != MODEL_SCALAR) {
             return model_errors_add(
                 reader->errors, MODEL_BAD_INPUT, base->place, "base",
@@ -164,6 +176,11 @@ static enum model_status read_bases(struct reader *reader,
     return MODEL_OK;
 }
 
+static bool is_for_gpu(const char *assignment)
+{
+    return strncmp(assignment, "gpu.", 4) == 0;
+}
+
 /* Overrides below "gpu." go to the GPU's own tree, the others to root. */
 static enum model_status
 apply_overrides(struct reader *reader, struct model_node *root, bool gpu)
@@ -172,9 +189,8 @@ apply_overrides(struct reader *reader, struct model_node *root, bool gpu)
 
     for (int i = 0; i < reader->override_count; i++) {
         const char *text = reader->overrides[i];
-        bool for_gpu = strncmp(text, "gpu.", 4) == 0;
 
-        if (for_gpu == gpu) {
+        if (is_for_gpu(text) == gpu) {
             (void)model_node_set(reader->arena, root, gpu ? text + 4 : text,
                                  reader->errors);
         }
@@ -197,6 +213,10 @@ static struct model_node *read_gpu(struct reader *reader,
     }
     if (gpu->kind != MODEL_SCALAR) {
         return gpu;
+    }
+    if (gpu->text[0] == '\0') {
+        (void)report_empty(reader, gpu, "write gpu: a40");
+        return NULL;
     }
     path = named_file(reader, gpu, "topologies/gpu", "gpu/");
     return path != NULL ? read_mapping(reader, path) : NULL;
@@ -236,7 +256,7 @@ static enum model_status merge_defaults(struct reader *reader,
                                         struct model_node *root,
                                         const struct model_node *gpu)
 {
-    struct model_place nowhere = {NULL, 0, 0};
+    struct model_place nowhere = {"lagom", 0, 0};
     struct model_node *node = mapping_at(reader->arena, root, "node");
     const char *path = model_file_find(reader->arena, "topologies", "defaults",
                                        nowhere, NULL, reader->errors);
@@ -287,6 +307,115 @@ static enum model_status bind(struct reader *reader,
     return model_topology_check(topology, reader->errors);
 }
 
+/*
+ * An override of the number of SMs is a what-if about more of the same: the
+ * GPU's arithmetic rates, given for all SMs together, grow with it, unless they
+ * are overridden too.
+ */
+static void scale_peaks(struct model_gpu *gpu, int sm_count)
+{
+    double ratio = (double)gpu->sm_count / (double)sm_count;
+
+    for (int i = 0; i < MODEL_TYPES; i++) {
+        gpu->peak_flops_per_us[i] *= ratio;
+    }
+    gpu->vector_flops_per_us *= ratio;
+}
+
+/* The number of SMs that a GPU's tree gives, or 0. */
+static int sm_count_of(const struct model_node *gpu)
+{
+    const struct model_node *sm = model_node_find(gpu, "sm");
+    const struct model_node *count =
+        is_mapping(sm) ? model_node_find(sm, "count") : NULL;
+    const char *text = is_mapping(count) ? text_at(count, "value", "")
+                                         : text_at(sm, "count", "");
+    double value = 0.0;
+
+    (void)model_units_parse(text, MODEL_COUNT, &value, NULL);
+    return (int)fmin(value, 1e6);
+}
+
+static bool overrides_peaks(const struct reader *reader)
+{
+    for (int i = 0; i < reader->override_count; i++) {
+        if (strncmp(reader->overrides[i], "gpu.peak", 8) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The GPU as the overrides leave it, in the place of its name. */
+static enum model_status override_gpu(struct reader *reader,
+                                      struct model_node *root,
+                                      struct model_node *gpu)
+{
+    struct model_node *name = model_node_find(root, "gpu");
+    bool any = false;
+
+    for (int i = 0; i < reader->override_count; i++) {
+        any = any || is_for_gpu(reader->overrides[i]);
+    }
+    if (!any) {
+        return MODEL_OK;
+    }
+    if (apply_overrides(reader, gpu, true) != MODEL_OK) {
+        return MODEL_BAD_INPUT;
+    }
+    if (name->kind == MODEL_SCALAR) {
+        name->kind = MODEL_MAPPING;
+        name->text = NULL;
+        name->first = gpu->first;
+        name->last = gpu->last;
+        name->count = gpu->count;
+    }
+    return MODEL_OK;
+}
+
+bool model_topology_is(const struct model_node *root)
+{
+    return is_mapping(root) && (model_node_find(root, "gpu") != NULL ||
+                                model_node_find(root, "base") != NULL ||
+                                model_node_find(root, "node") != NULL);
+}
+
+enum model_status model_topology_bind(struct model_arena *arena,
+                                      struct model_node *root,
+                                      const char *label,
+                                      const char *const *overrides,
+                                      int override_count,
+                                      struct model_topology *topology,
+                                      struct model_errors *errors)
+{
+    struct reader reader = {arena, errors, overrides, override_count};
+    int before = errors->count;
+    struct model_node *gpu;
+    int sm_count;
+
+    memset(topology, 0, sizeof(*topology));
+    topology->label = label;
+    if (read_bases(&reader, root) != MODEL_OK ||
+        apply_overrides(&reader, root, false) != MODEL_OK) {
+        return MODEL_BAD_INPUT;
+    }
+    gpu = read_gpu(&reader, root);
+    if (gpu == NULL) {
+        return MODEL_BAD_INPUT;
+    }
+    sm_count = sm_count_of(gpu);
+    if (override_gpu(&reader, root, gpu) != MODEL_OK ||
+        merge_defaults(&reader, root, gpu) != MODEL_OK ||
+        bind(&reader, root, gpu, topology) != MODEL_OK ||
+        errors->count > before) {
+        return MODEL_BAD_INPUT;
+    }
+    if (!overrides_peaks(&reader)) {
+        scale_peaks(&topology->gpu, sm_count);
+    }
+    return MODEL_OK;
+}
+
 enum model_status model_topology_read(struct model_arena *arena,
                                       const char *text,
                                       const char *const *overrides,
@@ -295,12 +424,11 @@ enum model_status model_topology_read(struct model_arena *arena,
                                       struct model_errors *errors)
 {
     struct reader reader = {arena, errors, overrides, override_count};
-    struct model_place nowhere = {NULL, 0, 0};
+    struct model_place nowhere = {"lagom", 0, 0};
+    int before = errors->count;
     struct model_node *root = NULL;
-    struct model_node *gpu;
+    enum model_status status;
 
-    memset(topology, 0, sizeof(*topology));
-    topology->label = text;
     if (model_notation_is(text) && !model_file_exists(text)) {
         root = model_notation_parse(arena, text, errors);
     } else {
@@ -309,14 +437,10 @@ enum model_status model_topology_read(struct model_arena *arena,
 
         root = path != NULL ? read_mapping(&reader, path) : NULL;
     }
-    if (root == NULL || read_bases(&reader, root) != MODEL_OK ||
-        apply_overrides(&reader, root, false) != MODEL_OK) {
+    if (root == NULL) {
         return MODEL_BAD_INPUT;
     }
-    gpu = read_gpu(&reader, root);
-    if (gpu == NULL || apply_overrides(&reader, gpu, true) != MODEL_OK ||
-        merge_defaults(&reader, root, gpu) != MODEL_OK) {
-        return MODEL_BAD_INPUT;
-    }
-    return bind(&reader, root, gpu, topology);
+    status = model_topology_bind(arena, root, text, overrides, override_count,
+                                 topology, errors);
+    return errors->count > before ? MODEL_BAD_INPUT : status;
 }

@@ -42,6 +42,11 @@ enum model_parallel { MODEL_FSDP, MODEL_PARALLELS };
 
 extern const char *const model_parallel_names[MODEL_PARALLELS + 1];
 
+/* Keys of the mappings model, parallel and batch. */
+extern const struct model_field model_architecture_fields[];
+extern const struct model_field model_parallel_fields[];
+extern const struct model_field model_batch_fields[];
+
 /* Parameters of one layer; of embedding and head together. */
 double model_transformer_layer_parameters(const struct model_transformer *t);
 double model_transformer_root_parameters(const struct model_transformer *t);

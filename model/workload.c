@@ -1,9 +1,10 @@
 /*
  * workload.c - one reader for both forms of a workload file.
  */
-#include "model/workload_build.h"
+#include "model/workload_row.h"
 
 #include "model/files.h"
+#include "model/transformer.h"
 
 #include <string.h>
 
@@ -47,10 +48,11 @@ static const struct model_field published_fields[] = {
      .help = "where it is published"},
     {.key = NULL}};
 
-#define PART(name, member, text)                                               \
+/* Bound by their own readers; the table is for help. */
+#define PART(name, member, table, text)                                        \
     {                                                                          \
         .key = (name), .kind = MODEL_FIELD_NODE, .offset = AT(member),         \
-        .help = (text)                                                         \
+        .fields = (table), .help = (text)                                      \
     }
 
 const struct model_field model_workload_fields[] = {
@@ -59,12 +61,21 @@ const struct model_field model_workload_fields[] = {
      .offset = AT(name),
      .required = true,
      .help = "name for reports"},
-    PART("ops", ops, "op form: the list of operations"),
-    PART("streams", streams, "op form: stream names to priorities"),
-    PART("groups", groups, "names to lists of ranks"),
-    PART("model", model, "model form: the architecture"),
-    PART("parallel", parallel, "model form: how it is spread over ranks"),
-    PART("batch", batch, "model form: samples per step, and steps"),
+    PART("ops", ops, model_op_row_fields, "op form: the list of operations"),
+    PART("streams", streams, NULL, "op form: stream names to priorities"),
+    PART("groups", groups, NULL, "names to lists of ranks"),
+    PART("model",
+         model,
+         model_architecture_fields,
+         "model form: the architecture"),
+    PART("parallel",
+         parallel,
+         model_parallel_fields,
+         "model form: how it is spread over ranks"),
+    PART("batch",
+         batch,
+         model_batch_fields,
+         "model form: samples per step, and steps"),
     {.key = "published",
      .kind = MODEL_FIELD_STRUCT,
      .fields = published_fields,
@@ -118,9 +129,11 @@ static enum model_status read_groups(struct model_builder *builder,
 {
     int rank_count = model_topology_rank_count(topology);
     enum model_status status = MODEL_OK;
+    int node;
 
     model_builder_group(builder, "world", NULL, rank_count);
-    model_builder_group(builder, "node", NULL, topology->gpus_per_node);
+    node = model_builder_group(builder, "node", NULL, topology->gpus_per_node);
+    builder->workload->groups[node].per_node = true;
     for (const struct model_node *list = groups != NULL ? groups->first : NULL;
          list != NULL; list = list->next) {
         if (model_builder_find_group(builder, list->key) >= 0) {
@@ -154,6 +167,7 @@ static enum model_status check_forms(const struct top *top,
     return MODEL_OK;
 }
 
+/* Bind all parts, however faulty the others are, so that all faults show. */
 static enum model_status bind(struct model_arena *arena,
                               const struct model_node *root,
                               const struct model_topology *topology,
@@ -164,43 +178,33 @@ static enum model_status bind(struct model_arena *arena,
     struct top top = {.name = NULL};
     struct model_builder builder;
 
-    if (model_schema_bind(&binding, model_workload_fields, root, &top) !=
-            MODEL_OK ||
-        check_forms(&top, root, errors) != MODEL_OK) {
+    (void)model_schema_bind(&binding, model_workload_fields, root, &top);
+    if (check_forms(&top, root, errors) != MODEL_OK) {
         return MODEL_BAD_INPUT;
     }
     workload->name = top.name;
     workload->published = top.published;
     workload->tree = root;
     model_builder_start(&builder, arena, workload);
-    if (read_groups(&builder, top.groups, topology, errors) != MODEL_OK) {
-        return MODEL_BAD_INPUT;
-    }
+    (void)read_groups(&builder, top.groups, topology, errors);
     return top.ops != NULL
                ? model_read_ops(&builder, top.ops, top.streams, errors)
                : model_lower(&builder, root, topology, errors);
 }
 
-enum model_status model_workload_read(struct model_arena *arena,
-                                      const char *file,
+enum model_status model_workload_bind(struct model_arena *arena,
+                                      struct model_node *root,
+                                      const char *label,
                                       const char *const *overrides,
                                       int override_count,
                                       const struct model_topology *topology,
                                       struct model_workload *workload,
                                       struct model_errors *errors)
 {
-    struct model_place nowhere = {NULL, 0, 0};
     int before = errors->count;
-    const char *path =
-        model_file_find(arena, "workloads", file, nowhere, NULL, errors);
-    struct model_node *root =
-        path != NULL ? model_yaml_read_file(arena, path, errors) : NULL;
 
     memset(workload, 0, sizeof(*workload));
-    workload->label = file;
-    if (root == NULL) {
-        return MODEL_BAD_INPUT;
-    }
+    workload->label = label;
     if (root->kind != MODEL_MAPPING) {
         return model_errors_add(
             errors, MODEL_BAD_INPUT, root->place, NULL,
@@ -212,7 +216,31 @@ enum model_status model_workload_read(struct model_arena *arena,
     if (errors->count > before) {
         return MODEL_BAD_INPUT;
     }
-    return bind(arena, root, topology, workload, errors);
+    (void)bind(arena, root, topology, workload, errors);
+    return errors->count > before ? MODEL_BAD_INPUT : MODEL_OK;
+}
+
+enum model_status model_workload_read(struct model_arena *arena,
+                                      const char *file,
+                                      const char *const *overrides,
+                                      int override_count,
+                                      const struct model_topology *topology,
+                                      struct model_workload *workload,
+                                      struct model_errors *errors)
+{
+    struct model_place nowhere = {"lagom", 0, 0};
+    int before = errors->count;
+    const char *path =
+        model_file_find(arena, "workloads", file, nowhere, NULL, errors);
+    struct model_node *root =
+        path != NULL ? model_yaml_read_file(arena, path, errors) : NULL;
+
+    if (root == NULL) {
+        return MODEL_BAD_INPUT;
+    }
+    (void)model_workload_bind(arena, root, file, overrides, override_count,
+                              topology, workload, errors);
+    return errors->count > before ? MODEL_BAD_INPUT : MODEL_OK;
 }
 
 struct model_kernel model_op_kernel(const struct model_op *op,

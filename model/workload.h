@@ -98,6 +98,16 @@ enum model_status model_workload_read(struct model_arena *arena,
                                       struct model_workload *workload,
                                       struct model_errors *errors);
 
+/* The same from a tree that was read already. root is changed. */
+enum model_status model_workload_bind(struct model_arena *arena,
+                                      struct model_node *root,
+                                      const char *label,
+                                      const char *const *overrides,
+                                      int override_count,
+                                      const struct model_topology *topology,
+                                      struct model_workload *workload,
+                                      struct model_errors *errors);
+
 /* The kernel of a computation op on a GPU. */
 struct model_kernel model_op_kernel(const struct model_op *op,
                                     const struct model_gpu *gpu);

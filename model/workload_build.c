@@ -45,7 +45,7 @@ int model_builder_group(struct model_builder *builder,
         builder->arena, workload->groups, workload->group_count,
         &builder->group_room, sizeof(*workload->groups));
     workload->groups[workload->group_count] =
-        (struct model_group){name, ranks, count};
+        (struct model_group){.name = name, .ranks = ranks, .count = count};
     return workload->group_count++;
 }
 

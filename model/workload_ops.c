@@ -67,13 +67,15 @@ static void check_keys(const struct reader *reader, int row)
 static int
 stream_priority(const struct reader *reader, const char *name, int otherwise)
 {
+    double priority = 0.0;
     const struct model_node *node =
         reader->streams != NULL ? model_node_find(reader->streams, name) : NULL;
 
     if (node == NULL || node->kind != MODEL_SCALAR) {
         return otherwise;
     }
-    return atoi(node->text); /* NOLINT(cert-err34-c): checked before */
+    (void)model_units_parse(node->text, MODEL_COUNT, &priority, NULL);
+    return (int)priority;
 }
 
 static void set_tile(const struct reader *reader, int index)
@@ -141,7 +143,8 @@ static void finish_row(const struct reader *reader, int index)
     set_tile(reader, index);
     if (collective) {
         set_group(reader, index);
-        if (!(op->bytes > 0.0)) {
+        if (model_node_find(reader->items[index], "size") != NULL &&
+            !(op->bytes > 0.0)) {
             fault(reader, index, "size", NULL, "must be more than nothing", "");
         }
     }
@@ -222,6 +225,30 @@ find_id(const struct reader *reader, const struct named *names, const char *id)
     return low < reader->count && strcmp(names[low].id, id) == 0
                ? names[low].row
                : -1;
+}
+
+/* Ids such as "g.3" that a repeated row makes must not be there already. */
+static void check_repeats(const struct reader *reader,
+                          const struct named *names)
+{
+    for (int i = 0; i < reader->count; i++) {
+        const char *id = reader->rows[i].op.id;
+        const char *dot = strrchr(id, '.');
+        double copy = -1.0;
+        int other;
+
+        if (dot == NULL ||
+            model_units_parse(dot + 1, MODEL_COUNT, &copy, NULL) != MODEL_OK) {
+            continue;
+        }
+        other = find_id(
+            reader, names,
+            model_arena_text_n(reader->builder->arena, id, (size_t)(dot - id)));
+        if (other >= 0 && reader->rows[other].repeat > 1 &&
+            copy < (double)reader->rows[other].repeat) {
+            fault(reader, i, "id", "choose another id", "used twice: ", id);
+        }
+    }
 }
 
 /* Copies of one row, in their stream's order. */
@@ -334,6 +361,7 @@ enum model_status model_read_ops(struct model_builder *builder,
         return MODEL_BAD_INPUT;
     }
     names = sort_ids(&reader);
+    check_repeats(&reader, names);
     for (int i = 0; i < reader.count; i++) {
         total += (double)reader.rows[i].repeat;
         if (total > (double)MODEL_REPEAT_MAX * 10.0) {

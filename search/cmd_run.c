@@ -28,10 +28,18 @@ static enum model_status get_plan(struct sim_cli *cli,
     enum model_status status;
 
     *name = "nccl";
+    if (cli->options.plan != NULL && cli->options.strategy != NULL) {
+        return model_errors_add(
+            cli->errors, MODEL_USAGE, (struct model_place){"lagom", 0, 0}, NULL,
+            "leave one of them out", "both --plan and --strategy are given");
+    }
     if (cli->options.plan != NULL) {
         *name = "plan";
-        return model_plan_read(cli->arena, cli->options.plan, plan,
-                               cli->errors);
+        status =
+            model_plan_read(cli->arena, cli->options.plan, plan, cli->errors);
+        return status == MODEL_OK
+                   ? model_plan_check(plan, &input->workload, cli->errors)
+                   : status;
     }
     if (cli->options.strategy == NULL) {
         return MODEL_OK;

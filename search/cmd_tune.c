@@ -5,6 +5,7 @@
 
 #include "build/version.h"
 #include "sim/json.h"
+#include "sim/report.h"
 
 #include <errno.h>
 #include <string.h>
@@ -13,9 +14,10 @@ static enum model_status write_plan(struct sim_cli *cli,
                                     const struct sim_input *input,
                                     const struct model_plan *plan)
 {
-    const char *file = cli->options.output;
+    const char *given = cli->options.output;
+    const char *file = given != NULL && strcmp(given, "-") != 0 ? given : NULL;
     FILE *stream = file != NULL ? fopen(file, "w") : cli->out;
-    struct model_place place = {file, 0, 0};
+    struct model_place place = {file != NULL ? file : "standard output", 0, 0};
     bool written = stream != NULL &&
                    model_plan_write(cli->arena, plan, input->topology.name,
                                     input->workload.name, stream) == MODEL_OK;
@@ -52,6 +54,7 @@ static enum model_status print_json(struct sim_cli *cli,
     sim_json_text(root, "workload", input->workload.name);
     sim_json_text(root, "strategy", strategy);
     sim_json_count(root, "seed", (int64_t)cli->options.seed);
+    sim_report_put_overrides(cli, root);
     sim_json_number(root, "iteration_us", outcome->iteration_us);
     sim_json_count(root, "evaluations", outcome->evaluations);
     curve = sim_json_put_array(root, "convergence");

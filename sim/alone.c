@@ -103,6 +103,10 @@ void sim_alone_explain(struct sim_alone *alone,
     struct sim_lost *lost = &result->lost;
     double difference;
 
+    if (!result->takes_part) {
+        *alone_us = 0.0;
+        return;
+    }
     *alone_us = sim_alone_us(alone, result->op, &result->config);
     difference = result->end_us - result->start_us - *alone_us;
     if (!model_op_is_collective(op)) {

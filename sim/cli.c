@@ -181,9 +181,10 @@ static enum model_status unknown_command(struct sim_cli *cli, const char *name)
 
 static enum model_status unknown_option(struct sim_cli *cli,
                                         const struct sim_command *command,
-                                        const char *name)
+                                        const char *argument)
 {
     const char *names[OPTIONS + 1] = {NULL};
+    const char *name = argument + (argument[1] == '-' ? 2 : 1);
     int count = 0;
 
     for (int i = 0; i < OPTIONS; i++) {
@@ -196,7 +197,20 @@ static enum model_status unknown_option(struct sim_cli *cli,
                               model_arena_format(cli->arena,
                                                  "lagom %s --help lists them",
                                                  command->name)),
-                 "no such option: --", name);
+                 "no such option: ", argument);
+}
+
+/* "text, json or csv" */
+static const char *listed(struct sim_cli *cli, const char *const *words)
+{
+    const char *text = words[0];
+
+    for (int i = 1; words[i] != NULL; i++) {
+        text =
+            model_arena_format(cli->arena, "%s%s%s", text,
+                               words[i + 1] != NULL ? ", " : " or ", words[i]);
+    }
+    return text;
 }
 
 static enum model_status set_choice(struct sim_cli *cli,
@@ -211,19 +225,28 @@ static enum model_status set_choice(struct sim_cli *cli,
         }
     }
     return usage(
-        cli, did_you_mean(cli, value, option->choices, "", option->help),
+        cli,
+        did_you_mean(cli, value, option->choices, "",
+                     model_arena_format(cli->arena, "write %s",
+                                        listed(cli, option->choices))),
         model_arena_format(cli->arena, "--%s cannot be ", option->name), value);
 }
 
-static enum model_status
-set_number(struct sim_cli *cli, uint64_t *target, const char *value)
+static enum model_status set_number(struct sim_cli *cli,
+                                    const struct option *option,
+                                    uint64_t *target,
+                                    const char *value)
 {
     char *end;
 
     errno = 0;
     *target = strtoull(value, &end, 10);
-    if (errno != 0 || end == value || *end != '\0' || value[0] == '-') {
-        return usage(cli, "write a whole number", "not a number: ", value);
+    if (errno != 0 || end == value || *end != '\0' || value[0] == '-' ||
+        *target > INT64_MAX) {
+        return usage(
+            cli, "write a whole number from 0 to 9223372036854775807",
+            model_arena_format(cli->arena, "--%s cannot be ", option->name),
+            value);
     }
     return MODEL_OK;
 }
@@ -255,33 +278,69 @@ set_option(struct sim_cli *cli, const struct option *option, const char *value)
     case CHOICE:
         return set_choice(cli, option, (int *)(void *)target, value);
     case NUMBER:
-        return set_number(cli, (uint64_t *)(void *)target, value);
+        return set_number(cli, option, (uint64_t *)(void *)target, value);
     }
     return MODEL_FAULT;
 }
 
-/* The row of an argument such as "--set", "--set=a=b" or "-t". */
+/* The row of a long name of that length, or of a letter (name NULL). */
 static const struct option *find_option(const struct sim_command *command,
-                                        const char *argument,
-                                        size_t length)
+                                        const char *name,
+                                        size_t length,
+                                        char letter)
 {
     for (int i = 0; i < OPTIONS; i++) {
         const struct option *option = &options[i];
+        bool found = name != NULL ? strlen(option->name) == length &&
+                                        strncmp(option->name, name, length) == 0
+                                  : option->letter == letter;
 
-        if ((option->commands & (int)command->bit) == 0) {
-            continue;
-        }
-        if (argument[1] == '-'
-                ? strlen(option->name) == length - 2 &&
-                      strncmp(option->name, argument + 2, length - 2) == 0
-                : length == 2 && argument[1] == option->letter) {
+        if (found && (option->commands & (int)command->bit) != 0) {
             return option;
         }
     }
     return NULL;
 }
 
-/* One argument and, for "--name value", the next. Returns how many it took. */
+static enum model_status add_operand(struct sim_cli *cli,
+                                     const struct sim_command *command,
+                                     const char *argument)
+{
+    if (cli->options.operands.count >= command->operand_max) {
+        return usage(
+            cli,
+            model_arena_format(cli->arena, "lagom %s --help", command->name),
+            "what is this? ", argument);
+    }
+    return set_list(cli, &cli->options.operands, argument);
+}
+
+/* An option with its value: attached, or the next argument. */
+static enum model_status take_value(struct sim_cli *cli,
+                                    const struct option *option,
+                                    const char *value,
+                                    const char *next,
+                                    int *taken)
+{
+    if (option->kind == FLAG) {
+        return value == NULL
+                   ? set_option(cli, option, NULL)
+                   : usage(cli, NULL, "takes no value: --", option->name);
+    }
+    if (value == NULL && next != NULL) {
+        value = next;
+        *taken = 2;
+    }
+    if (value == NULL || (value[0] == '\0' && option->kind != NUMBER)) {
+        return usage(cli,
+                     model_arena_format(cli->arena, "write --%s %s",
+                                        option->name, option->value),
+                     "needs a value: --", option->name);
+    }
+    return set_option(cli, option, value);
+}
+
+/* One argument and, for "--name value", the next: *taken says how many. */
 static enum model_status parse_one(struct sim_cli *cli,
                                    const struct sim_command *command,
                                    int count,
@@ -289,41 +348,29 @@ static enum model_status parse_one(struct sim_cli *cli,
                                    int *taken)
 {
     const char *argument = arguments[0];
-    size_t length = strcspn(argument, "=");
+    const char *next = count > 1 ? arguments[1] : NULL;
     const struct option *option;
-    const char *value = argument[length] == '=' ? argument + length + 1 : NULL;
 
     *taken = 1;
     if (argument[0] != '-' || argument[1] == '\0') {
-        if (cli->options.operands.count >= command->operand_max) {
-            return usage(cli,
-                         model_arena_format(cli->arena, "lagom %s --help",
-                                            command->name),
-                         "what is this? ", argument);
-        }
-        return set_list(cli, &cli->options.operands, argument);
+        return add_operand(cli, command, argument);
     }
-    option = find_option(command, argument, length);
-    if (option == NULL) {
-        return unknown_option(cli, command,
-                              argument + (argument[1] == '-' ? 2 : 1));
+    if (argument[1] == '-') {
+        size_t length = strcspn(argument + 2, "=");
+        const char *end = argument + 2 + length;
+
+        option = find_option(command, argument + 2, length, '\0');
+        return option == NULL
+                   ? unknown_option(cli, command, argument)
+                   : take_value(cli, option, *end == '=' ? end + 1 : NULL, next,
+                                taken);
     }
-    if (option->kind == FLAG) {
-        return value == NULL
-                   ? set_option(cli, option, NULL)
-                   : usage(cli, NULL, "takes no value: --", option->name);
-    }
-    if (value == NULL) {
-        if (count < 2) {
-            return usage(cli,
-                         model_arena_format(cli->arena, "write --%s %s",
-                                            option->name, option->value),
-                         "needs a value: --", option->name);
-        }
-        value = arguments[1];
-        *taken = 2;
-    }
-    return set_option(cli, option, value);
+    option = find_option(command, NULL, 0, argument[1]);
+    return option == NULL
+               ? unknown_option(cli, command, argument)
+               : take_value(cli, option,
+                            argument[2] != '\0' ? argument + 2 : NULL, next,
+                            taken);
 }
 
 enum model_status sim_cli_parse(struct sim_cli *cli,

@@ -7,6 +7,7 @@
 #include "build/version.h"
 #include "model/files.h"
 #include "model/notation.h"
+#include "model/plan.h"
 #include "model/units.h"
 #include "sim/json.h"
 #include "sim/load.h"
@@ -63,7 +64,8 @@ static enum model_status topology_json(FILE *out,
     return status;
 }
 
-static enum model_status show_topology(struct sim_cli *cli, const char *name)
+static enum model_status
+show_topology(struct sim_cli *cli, const char *name, struct model_node *root)
 {
     struct model_topology topology;
     struct sim_cli_list for_topology;
@@ -72,7 +74,7 @@ static enum model_status show_topology(struct sim_cli *cli, const char *name)
     enum model_status status;
 
     sim_load_split(cli, &for_topology, &for_workload);
-    status = model_topology_read(cli->arena, name, for_topology.items,
+    status = model_topology_bind(cli->arena, root, name, for_topology.items,
                                  for_topology.count, &topology, cli->errors);
     if (status != MODEL_OK) {
         return status;
@@ -149,16 +151,28 @@ static enum model_status workload_json(FILE *out,
 }
 
 /*
- * A workload in the model form is lowered for some number of ranks: that of
- * the topology given as second operand, or of one node of 8.
+ * A workload in the model form is lowered for the number of ranks of a
+ * topology.
  */
-static enum model_status
-show_workload(struct sim_cli *cli, const char *name, const char *topology)
+static enum model_status show_workload(struct sim_cli *cli,
+                                       const char *name,
+                                       struct model_node *root,
+                                       const char *topology)
 {
     struct sim_input input;
-    enum model_status status = sim_load(
-        cli, topology != NULL ? topology : "lagom-a-1node", name, &input);
+    struct sim_cli_list for_topology;
+    struct sim_cli_list for_workload;
+    enum model_status status;
 
+    sim_load_split(cli, &for_topology, &for_workload);
+    status =
+        model_topology_read(cli->arena, topology, for_topology.items,
+                            for_topology.count, &input.topology, cli->errors);
+    if (status == MODEL_OK) {
+        status = model_workload_bind(cli->arena, root, name, for_workload.items,
+                                     for_workload.count, &input.topology,
+                                     &input.workload, cli->errors);
+    }
     if (status != MODEL_OK) {
         return status;
     }
@@ -175,31 +189,33 @@ show_workload(struct sim_cli *cli, const char *name, const char *topology)
     return MODEL_OK;
 }
 
-/* Does the name mean a topology? Notation, or a file with a gpu or a base. */
-static bool is_topology(struct sim_cli *cli, const char *name)
+/*
+ * The tree of a topology or a workload: a shipped topology, then a shipped
+ * workload, or any file. Read once, so that it may be a pipe.
+ */
+static struct model_node *read_tree(struct sim_cli *cli, const char *name)
 {
     struct model_errors ignored = {.arena = cli->arena};
-    struct model_place nowhere = {NULL, 0, 0};
+    struct model_place place = {"lagom", 0, 0};
     const char *path;
-    struct model_node *root;
 
-    if (model_notation_is(name)) {
-        return true;
+    if (model_notation_is(name) && !model_file_exists(name)) {
+        return model_notation_parse(cli->arena, name, cli->errors);
     }
-    path = model_file_find(cli->arena, "topologies", name, nowhere, NULL,
-                           &ignored);
-    root = path != NULL && strcmp(path, "-") != 0
-               ? model_yaml_read_file(cli->arena, path, &ignored)
-               : NULL;
-    return root != NULL && root->kind == MODEL_MAPPING &&
-           (model_node_find(root, "gpu") != NULL ||
-            model_node_find(root, "base") != NULL ||
-            model_node_find(root, "node") != NULL);
+    path =
+        model_file_find(cli->arena, "workloads", name, place, NULL, &ignored);
+    if (path == NULL) {
+        path = model_file_find(cli->arena, "topologies", name, place, NULL,
+                               cli->errors);
+    }
+    return path != NULL ? model_yaml_read_file(cli->arena, path, cli->errors)
+                        : NULL;
 }
 
 enum model_status sim_command_show(struct sim_cli *cli)
 {
     const struct sim_cli_list *operands = &cli->options.operands;
+    struct model_node *root;
 
     if (operands->count == 0) {
         return model_errors_add(cli->errors, MODEL_USAGE,
@@ -208,11 +224,20 @@ enum model_status sim_command_show(struct sim_cli *cli)
                                 "phi-2-fsdp",
                                 "nothing to show");
     }
-    if (is_topology(cli, operands->items[0])) {
-        return show_topology(cli, operands->items[0]);
+    if (cli->options.format == SIM_CSV) {
+        return model_errors_add(cli->errors, MODEL_USAGE,
+                                (struct model_place){"lagom", 0, 0}, NULL,
+                                "write text or json", "show has no CSV form");
     }
-    return show_workload(cli, operands->items[0],
-                         operands->count > 1 ? operands->items[1] : NULL);
+    root = read_tree(cli, operands->items[0]);
+    if (root == NULL) {
+        return MODEL_BAD_INPUT;
+    }
+    return model_topology_is(root)
+               ? show_topology(cli, operands->items[0], root)
+               : show_workload(cli, operands->items[0], root,
+                               operands->count > 1 ? operands->items[1]
+                                                   : "lagom-a-1node");
 }
 
 /* -- help -- */
@@ -224,19 +249,21 @@ enum model_status sim_command_help(struct sim_cli *cli)
         const struct model_field *fields;
     } files[] = {{"topology", model_topology_fields},
                  {"gpu", model_gpu_fields},
-                 {"workload", model_workload_fields}};
+                 {"workload", model_workload_fields},
+                 {"plan", model_plan_fields}};
     const struct sim_cli_list *operands = &cli->options.operands;
     const char *what = operands->count > 0 ? operands->items[0] : NULL;
     const char *key = operands->count > 1 ? operands->items[1] : NULL;
 
     if (what == NULL) {
         sim_cli_overview(cli->out);
-        (void)fputs("\nlagom help topology|gpu|workload [KEY] lists the keys "
-                    "of a file.\n",
-                    cli->out);
+        (void)fputs(
+            "\nlagom help topology|gpu|workload|plan [KEY] lists the keys "
+            "of a file.\n",
+            cli->out);
         return MODEL_OK;
     }
-    if (sim_cli_find(what) != NULL) {
+    if (sim_cli_find(what) != NULL && key == NULL) {
         sim_cli_help(sim_cli_find(what), cli->out);
         return MODEL_OK;
     }
@@ -246,10 +273,10 @@ enum model_status sim_command_help(struct sim_cli *cli)
             return MODEL_OK;
         }
     }
-    return model_errors_add(cli->errors, MODEL_USAGE,
-                            (struct model_place){"lagom", 0, 0}, NULL,
-                            "write lagom help topology, gpu, workload, or "
-                            "the name of a command",
-                            "no help on %s%s%s", what, key != NULL ? " " : "",
-                            key != NULL ? key : "");
+    return model_errors_add(
+        cli->errors, MODEL_USAGE, (struct model_place){"lagom", 0, 0}, NULL,
+        "write lagom help topology, gpu, workload, plan, or "
+        "the name of a command",
+        "no help on %s%s%s", what, key != NULL ? " " : "",
+        key != NULL ? key : "");
 }

@@ -3,16 +3,19 @@
  */
 #include "sim/load.h"
 
+#include "model/files.h"
+
 #include <string.h>
 
 /* Top-level keys of a workload file; all other paths are the topology's. */
 static bool is_for_workload(const char *path)
 {
-    static const char *const keys[] = {"model.", "parallel.", "batch.",
-                                       "ops",    "streams.",  "groups."};
+    static const char *const keys[] = {"model",   "parallel", "batch",    "ops",
+                                       "streams", "groups",   "published"};
+    size_t length = strcspn(path, ".[=");
 
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-        if (strncmp(path, keys[i], strlen(keys[i])) == 0) {
+        if (strlen(keys[i]) == length && strncmp(path, keys[i], length) == 0) {
             return true;
         }
     }
@@ -59,6 +62,16 @@ enum model_status sim_load_check(struct sim_cli *cli, bool one)
         status =
             missing(cli, "write -w phi-2-fsdp, or a file", "no workload given");
     }
+    for (int i = 0; i < options->topologies.count; i++) {
+        for (int j = 0; j < options->workloads.count; j++) {
+            if (strcmp(options->topologies.items[i], "-") == 0 &&
+                strcmp(options->workloads.items[j], "-") == 0) {
+                return missing(cli, "write one of them to a file",
+                               "topology and workload are both standard "
+                               "input");
+            }
+        }
+    }
     if (one &&
         (options->topologies.count > 1 || options->workloads.count > 1)) {
         status = missing(cli, "lagom compare takes several",
@@ -81,6 +94,10 @@ enum model_status sim_load(struct sim_cli *cli,
         model_topology_read(cli->arena, topology, for_topology.items,
                             for_topology.count, &input->topology, cli->errors);
     if (status != MODEL_OK) {
+        /* Say at once when the workload is not there either. */
+        (void)model_file_find(cli->arena, "workloads", workload,
+                              (struct model_place){"lagom", 0, 0}, NULL,
+                              cli->errors);
         return status;
     }
     return model_workload_read(cli->arena, workload, for_workload.items,

@@ -48,10 +48,11 @@ const struct sim_command sim_commands[] = {
 /* Results that did not reach the disk must not look like success. */
 static enum model_status close_output(enum model_status status)
 {
-    if ((fflush(stdout) != 0 || ferror(stdout) != 0) && status == MODEL_OK) {
-        (void)fprintf(stderr, "lagom: cannot write the result: %s\n",
-                      strerror(errno));
-        return MODEL_FAULT;
+    errno = 0;
+    if (fflush(stdout) != 0 || ferror(stdout) != 0) {
+        (void)fprintf(stderr, "lagom: error: standard output: %s\n",
+                      strerror(errno != 0 ? errno : ENOSPC));
+        return MODEL_BAD_INPUT;
     }
     return status;
 }
@@ -67,7 +68,10 @@ static enum model_status run(struct model_arena *arena, int count, char **words)
     if (command != NULL) {
         status = command->run(&cli);
     }
-    model_errors_print(&errors, stderr);
+    if (errors.count > 0) {
+        model_errors_print(&errors, stderr);
+        status = model_errors_status(&errors);
+    }
     return close_output(status);
 }
 

@@ -76,14 +76,17 @@ bool sim_queue_pop(struct sim_queue *queue, struct sim_event *event)
     }
 }
 
-int64_t sim_queue_next_ps(const struct sim_queue *queue)
+const struct sim_event *sim_queue_first(const struct sim_queue *queue)
 {
-    return queue->heap[0].time_ps;
+    return &queue->heap[0];
 }
 
 int64_t sim_time_ps(double time_us)
 {
-    return (int64_t)floor(time_us * 1e6 + 0.5);
+    double time_ps = floor(time_us * 1e6 + 0.5);
+
+    return time_ps < (double)SIM_TIME_MAX_PS ? (int64_t)time_ps
+                                             : SIM_TIME_MAX_PS;
 }
 
 double sim_time_us(int64_t time_ps)

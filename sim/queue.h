@@ -48,13 +48,19 @@ void sim_queue_push(struct sim_queue *queue, struct sim_event event);
 /* Take the first event; false when there is none. */
 bool sim_queue_pop(struct sim_queue *queue, struct sim_event *event);
 
-/* Time of the first event; the queue must not be empty. */
-int64_t sim_queue_next_ps(const struct sim_queue *queue);
+/* The first event; the queue must not be empty. Valid until the next call. */
+const struct sim_event *sim_queue_first(const struct sim_queue *queue);
 
 /* Negative, zero, positive: a before, same as, after b. */
 int sim_event_compare(const struct sim_event *a, const struct sim_event *b);
 
-/* us to ps, rounded half up; the one place of this conversion. */
+/* The end of simulated time, 46 days; a sum of two such times still fits. */
+#define SIM_TIME_MAX_PS INT64_C(4000000000000000000)
+
+/*
+ * us to ps, rounded half up; the one place of this conversion. What is longer
+ * than the end of time ends there.
+ */
 int64_t sim_time_ps(double time_us);
 double sim_time_us(int64_t time_ps);
 

@@ -10,7 +10,6 @@
 #include "sim/alone.h"
 #include "sim/csv.h"
 
-
 char *sim_report_guesses(const struct model_topology *topology,
                          char *buffer,
                          size_t buffer_bytes)
@@ -139,7 +138,9 @@ static enum model_status print_json(struct sim_cli *cli,
     sim_json_number(root, "wall_us", report->wall_us);
     list = sim_json_put_array(root, "ops");
     for (int i = 0; i < result->op_count; i++) {
-        put_op(list, report, alone, result->ops[i]);
+        if (result->ops[i].takes_part) {
+            put_op(list, report, alone, result->ops[i]);
+        }
     }
     list = sim_json_put_array(root, "resources");
     for (int i = 0; i < result->resource_count; i++) {
@@ -172,6 +173,9 @@ static void print_csv(struct sim_cli *cli, const struct sim_report *report)
         const struct model_op *row = &report->request->workload->ops[op.op];
         double alone_us;
 
+        if (!op.takes_part) {
+            continue;
+        }
         sim_alone_explain(alone, &op, &alone_us);
         sim_csv_text(cli->out, row->id);
         sim_csv_text(cli->out, model_op_names[row->kind]);

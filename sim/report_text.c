@@ -94,6 +94,9 @@ static void gather(struct sim_cli *cli,
         struct group *group = find_group(groups, op, &result.config);
         double alone_us;
 
+        if (!result.takes_part) {
+            continue;
+        }
         if (group == NULL) {
             groups->hidden++;
             continue;

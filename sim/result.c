@@ -14,9 +14,10 @@ static struct sim_op_result result_of(const struct sim *sim,
                                    .start_us = sim_time_us(run->ready_ps),
                                    .end_us = sim_time_us(run->end_ps),
                                    .lost = run->lost,
-                                   .config = sim->configs[run->op]};
+                                   .config = sim->configs[run->op],
+                                   .takes_part = sim_takes_part(sim, run)};
 
-    if (model_op_is_collective(sim_op(sim, run))) {
+    if (result.takes_part && model_op_is_collective(sim_op(sim, run))) {
         const struct sim_joint *joint = &sim->joints[sim_joint_of(sim, run)];
         double moving_us;
 

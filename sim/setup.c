@@ -27,9 +27,12 @@ struct setup {
     struct cost_key *keys;
     int key_count;
     int key_room;
+    /* What is wrong with all ops of a kind is said once. */
+    bool type_reported[MODEL_TYPES];
+    bool lowered_reported;
 };
 
-static void fault(const struct setup *setup,
+static void fault(struct setup *setup,
                   const struct model_op *op,
                   const char *hint,
                   const char *message)
@@ -37,6 +40,10 @@ static void fault(const struct setup *setup,
     struct model_place place = op->place;
 
     if (place.file == NULL) {
+        if (setup->lowered_reported) {
+            return;
+        }
+        setup->lowered_reported = true;
         place.file = setup->sim->request.workload->label;
     }
     (void)model_errors_add(setup->errors, MODEL_BAD_INPUT, place, op->id, hint,
@@ -50,6 +57,10 @@ static void set_kernel(struct setup *setup, int index)
 
     if (op->kind != MODEL_OP_MEMORY && op->kernel_class != MODEL_CLASS_VECTOR &&
         !(sim->gpu->peak_flops_per_us[op->type] > 0.0)) {
+        if (setup->type_reported[op->type]) {
+            return;
+        }
+        setup->type_reported[op->type] = true;
         fault(setup, op,
               model_arena_format(setup->errors->arena,
                                  "choose another type, or give gpu.peak.%s",
@@ -94,7 +105,7 @@ static void set_config(struct setup *setup, int index)
 
 static bool is_node_group(const struct sim *sim, const struct model_op *op)
 {
-    return op->group == 1 && sim->request.workload->groups[1].ranks == NULL;
+    return sim->request.workload->groups[op->group].per_node;
 }
 
 /* Ranks numbered first .. first + count - 1. */
@@ -109,7 +120,7 @@ range_group(struct sim *sim, const char *name, int first, int count)
             ranks[i] = first + i;
         }
     }
-    return (struct model_group){name, ranks, count};
+    return (struct model_group){.name = name, .ranks = ranks, .count = count};
 }
 
 /* The group of an instance of a collective. */
@@ -187,9 +198,10 @@ static void set_joints(struct setup *setup, int index)
 
         joint->op = index;
         joint->cost = cost_of(setup, index, i, &group);
-        joint->members = sim->request.all_ranks
-                             ? group
-                             : (struct model_group){group.name, NULL, 1};
+        joint->members =
+            sim->request.all_ranks
+                ? group
+                : (struct model_group){.name = group.name, .count = 1};
         joint->alone_rate =
             joint->cost->rank_count > 1 ? sim_rates_alone(sim, joint) : 1.0;
     }

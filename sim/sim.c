@@ -63,7 +63,7 @@ static void count_op(struct sim *sim, const struct sim_run *run, int change)
 
 /* -- the life of an op -- */
 
-static bool takes_part(const struct sim *sim, const struct sim_run *run)
+bool sim_takes_part(const struct sim *sim, const struct sim_run *run)
 {
     const struct model_op *op = sim_op(sim, run);
     const struct model_group *group;
@@ -93,7 +93,7 @@ static void launch(struct sim *sim, int index)
     run->begin_ps = run->ready_ps > issued_ps ? run->ready_ps : issued_ps;
     run->lost.launch = sim_time_us(run->begin_ps - run->ready_ps);
     run->begin_ps += sim_time_ps(sim->gpu->launch_us);
-    if (!takes_part(sim, run)) {
+    if (!sim_takes_part(sim, run)) {
         run->begin_ps = run->ready_ps;
         run->lost.launch = 0.0;
     }
@@ -194,7 +194,7 @@ static void handle_begin(struct sim *sim, int index)
     struct sim_run *run = &sim->runs[index];
 
     count_op(sim, run, 1);
-    if (!takes_part(sim, run)) {
+    if (!sim_takes_part(sim, run)) {
         finish_run(sim, index);
         return;
     }
@@ -264,17 +264,29 @@ static void check(const struct sim *sim)
     (void)sim;
 }
 
+/* Events overtaken by others must not move the clock. */
+static void drop_stale(struct sim *sim)
+{
+    struct sim_event event;
+
+    while (sim->queue.count > 0 &&
+           is_stale(sim, sim_queue_first(&sim->queue))) {
+        (void)sim_queue_pop(&sim->queue, &event);
+    }
+}
+
 /* All events of the next instant; false when there is none. */
 static bool step(struct sim *sim)
 {
     struct sim_event event;
 
+    drop_stale(sim);
     if (sim->queue.count == 0) {
         return false;
     }
-    sim->now_ps = sim_queue_next_ps(&sim->queue);
+    sim->now_ps = sim_queue_first(&sim->queue)->time_ps;
     while (sim->queue.count > 0 &&
-           sim_queue_next_ps(&sim->queue) == sim->now_ps) {
+           sim_queue_first(&sim->queue)->time_ps == sim->now_ps) {
         (void)sim_queue_pop(&sim->queue, &event);
         if (!is_stale(sim, &event)) {
             handle(sim, &event);
@@ -301,11 +313,25 @@ static void start(struct sim *sim)
     }
 }
 
+static enum model_status report_too_long(const struct sim *sim,
+                                         struct model_errors *errors)
+{
+    struct model_place place = {sim->request.workload->label, 0, 0};
+
+    return model_errors_add(errors, MODEL_BAD_INPUT, place, NULL,
+                            "write smaller sizes or larger rates",
+                            "the iteration would take more than 46 days");
+}
+
 enum model_status
 sim_run(struct sim *sim, struct sim_result *result, struct model_errors *errors)
 {
     start(sim);
-    while (sim->events < sim->request.event_limit && step(sim)) {
+    while (sim->events < sim->request.event_limit &&
+           sim->now_ps < SIM_TIME_MAX_PS && step(sim)) {
+    }
+    if (sim->now_ps >= SIM_TIME_MAX_PS) {
+        return report_too_long(sim, errors);
     }
     if (sim->done_count < sim->rank_count * sim->op_count) {
         sim_report_stuck(sim, errors);

@@ -50,6 +50,7 @@ struct sim_op_result {
     double end_us;
     struct sim_lost lost; /* sums to the difference once alone_us is known */
     struct model_config config; /* collectives */
+    bool takes_part;            /* false: the rank is not in the group */
 };
 
 /* A shared resource and how much of it was used over the iteration. */

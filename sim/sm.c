@@ -90,6 +90,23 @@ static void add_cohort(struct sim *sim, struct sim_run *run, int sms)
     run->cohorts = index;
 }
 
+/*
+ * Loads of a cohort that were skipped ahead and have not begun. One that ends
+ * at this very instant has: finishes come before whatever asks.
+ */
+static double not_begun(const struct sim_run *run,
+                        const struct sim_cohort *cohort)
+{
+    double left = cohort->finish - run->progress;
+    double ahead = ceil(left) - 1.0;
+
+    if (ahead > 0.0 && run->rate > 0.0 &&
+        sim_time_ps((left - ahead) / run->rate) == 0) {
+        ahead -= 1.0;
+    }
+    return ahead;
+}
+
 /* Loads on SMs or skipped ahead: give back those that have not begun. */
 static void restore(struct sim *sim, int run)
 {
@@ -98,7 +115,7 @@ static void restore(struct sim *sim, int run)
     sim_rates_sync_run(sim, self);
     for (int i = self->cohorts; i >= 0; i = sim->cohorts[i].next) {
         struct sim_cohort *cohort = &sim->cohorts[i];
-        double ahead = ceil(cohort->finish - self->progress) - 1.0;
+        double ahead = not_begun(self, cohort);
 
         if (ahead > 0.0) {
             cohort->finish -= ahead;
@@ -204,7 +221,6 @@ static void give_collective(struct sim *sim, int run)
     int wanted = sim->configs[self->op].channels - self->sms;
     int sms = rank->free_sms < wanted ? rank->free_sms : wanted;
 
-    self->state = SIM_RUNNING;
     self->sms += sms;
     rank->free_sms -= sms;
 }
@@ -234,6 +250,7 @@ static void dispatch(struct sim *sim, int rank)
         if (is_satisfied(sim, &sim->runs[run])) {
             remove_pending(sim, run);
             if (collective) {
+                sim->runs[run].state = SIM_RUNNING;
                 sim_joint_resident(sim, run);
             }
         }

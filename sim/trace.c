@@ -83,7 +83,9 @@ enum model_status sim_trace_write(const char *file,
     sim_json_text(root, "displayTimeUnit", "ms");
     add_names(events, request, result);
     for (int i = 0; i < result->op_count; i++) {
-        add_op(events, request->workload, &result->ops[i]);
+        if (result->ops[i].takes_part) {
+            add_op(events, request->workload, &result->ops[i]);
+        }
     }
     if (stream != NULL) {
         written = sim_json_print(root, stream) == MODEL_OK;

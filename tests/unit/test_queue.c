@@ -33,7 +33,7 @@ static void order_is_time_phase_sequence(void **state)
         sim_queue_push(&queue, event_at(rows[i].time_ps, rows[i].phase,
                                         rows[i].target));
     }
-    assert_true(sim_queue_next_ps(&queue) == 0);
+    assert_true(sim_queue_first(&queue)->time_ps == 0);
     for (int i = 0; i < FIXTURE_COUNT(rows); i++) {
         struct sim_event event;
 
@@ -168,7 +168,7 @@ static void heap_agrees_with_a_scan(void **state)
                     least = j;
                 }
             }
-            assert_true(sim_queue_next_ps(&queue) == kept[least].time_ps);
+            assert_true(sim_queue_first(&queue)->time_ps == kept[least].time_ps);
             assert_true(sim_queue_pop(&queue, &event));
             assert_int_equal(sim_event_compare(&event, &kept[least]), 0);
             assert_int_equal(event.target, kept[least].target);

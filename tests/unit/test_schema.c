@@ -195,7 +195,8 @@ static enum model_status bind_text(struct fixture *f, const char *text)
     f->root = model_yaml_read_text(f->arena, "m.yaml", text, strlen(text),
                                    &f->errors);
     assert_non_null(f->root);
-    return bind_root(f, NULL);
+    enum model_status status = bind_root(f, NULL);
+    return f->errors.count > 0 ? MODEL_BAD_INPUT : status;
 }
 
 #define SOURCES "sources: {sheet: 'NVIDIA A40, page 2', map: {a: 1}}\n"
