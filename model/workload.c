@@ -141,6 +141,8 @@ static enum model_status read_groups(struct model_builder *builder,
                                       "groups", "choose another name",
                                       "\"%s\" is always there", list->key);
         } else if (read_group(builder, list, rank_count, errors) != MODEL_OK) {
+            /* Known by name, so that its users are not faults too. */
+            (void)model_builder_group(builder, list->key, NULL, 1);
             status = MODEL_BAD_INPUT;
         }
     }
