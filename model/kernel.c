@@ -159,3 +159,14 @@ double model_kernel_load_bytes(const struct model_kernel *kernel,
     return l2_share * kernel->load_bytes +
            (1.0 - l2_share) * kernel->load_no_reuse_bytes;
 }
+
+double model_kernel_bound_us(const struct model_kernel *kernel,
+                             const struct model_gpu *gpu)
+{
+    double load_us =
+        fmax(kernel->load_us, kernel->load_bytes / gpu->sm_bytes_per_us);
+    double rounds = ceil((double)kernel->loads / (double)gpu->sm_count);
+
+    return fmax(rounds * load_us, (double)kernel->loads * kernel->load_bytes /
+                                      (gpu->hbm_bytes_per_us * gpu->hbm_ratio));
+}

@@ -86,6 +86,14 @@ double model_l2_share(double l2_bytes,
                       double working_set_bytes,
                       double footprint_bytes);
 
+/*
+ * A time that the kernel cannot beat, whatever runs beside it, without launch:
+ * some SM has at least loads / SMs (rounded up) loads, each of which takes its
+ * arithmetic and its bytes over one SM's rate; and all bytes pass HBM.
+ */
+double model_kernel_bound_us(const struct model_kernel *kernel,
+                             const struct model_gpu *gpu);
+
 /* HBM bytes of one load when it keeps that share of its reuse. */
 double model_kernel_load_bytes(const struct model_kernel *kernel,
                                double l2_share);

@@ -1,11 +1,10 @@
 /*
  * bound.h - an iteration time that no plan can beat.
  *
- * Operations of a stream run one after another, and none is faster in company
- * than alone: it then has at most the same SMs, cache and bandwidth. So for
- * each stream the kernels' times alone add up to a lower bound, and the
- * largest of these sums bounds the iteration. Collectives count nothing: their
- * time depends on the plan.
+ * Operations of a stream run one after another, each after its launch latency,
+ * and no kernel beats model_kernel_bound_us. So for each stream these times add
+ * up to a lower bound, and the largest of the sums bounds the iteration.
+ * Collectives count nothing: their time depends on the plan.
  */
 #ifndef SEARCH_BOUND_H
 #define SEARCH_BOUND_H

@@ -140,6 +140,21 @@ void search_measure_fill(const struct search_problem *problem,
     }
 }
 
+static struct model_plan_row plan_row(const struct search_problem *problem,
+                                      int class_index,
+                                      const struct model_config *config)
+{
+    const struct search_class *part = &problem->classes[class_index];
+
+    return (struct model_plan_row){
+        .window = part->window,
+        .kind = part->kind,
+        .min_bytes = part->bytes,
+        .max_bytes = part->bytes,
+        .group = problem->workload->groups[part->group].name,
+        .config = *config};
+}
+
 struct model_plan search_plan(struct model_arena *arena,
                               const struct search_problem *problem,
                               const struct model_config *configs,
@@ -147,19 +162,17 @@ struct model_plan search_plan(struct model_arena *arena,
 {
     struct model_plan plan = {.row_count = problem->class_count,
                               .strategy = strategy};
+    int row = 0;
 
     plan.rows = model_arena_array(arena, (size_t)plan.row_count + 1,
                                   sizeof(*plan.rows));
-    for (int i = 0; i < plan.row_count; i++) {
-        const struct search_class *part = &problem->classes[i];
-
-        plan.rows[i] = (struct model_plan_row){
-            .window = part->window,
-            .kind = part->kind,
-            .min_bytes = part->bytes,
-            .max_bytes = part->bytes,
-            .group = problem->workload->groups[part->group].name,
-            .config = configs[i]};
+    /* The first match counts, so rows for any window come last. */
+    for (int pass = 0; pass < 2; pass++) {
+        for (int i = 0; i < plan.row_count; i++) {
+            if ((problem->classes[i].window == NULL) == (pass == 1)) {
+                plan.rows[row++] = plan_row(problem, i, &configs[i]);
+            }
+        }
     }
     return plan;
 }

@@ -92,15 +92,15 @@ enum model_status sim_run(struct sim *sim,
                           struct sim_result *result,
                           struct model_errors *errors);
 
-/* "hbm.rank0" or a link's name; returns buffer. */
+/* "rank0.hbm" or a link's name; returns buffer. */
 char *sim_resource_name(const struct sim *sim,
                         int resource,
                         char *buffer,
                         size_t buffer_bytes);
 
 /*
- * Run again with the invariants of every instant asserted (max-min fairness,
- * SMs conserved, time monotonic). For tests and --check.
+ * Whether the run that follows asserts its invariants at every instant: shares
+ * are max-min fair, SMs are conserved. For tests and --check.
  */
 void sim_check_invariants(struct sim *sim, bool on);
 
