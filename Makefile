@@ -30,9 +30,7 @@ OBJECTS     := $(SOURCES:%.c=$(DIR)/%.o)
 MAIN        := $(DIR)/sim/main.o
 TESTS       := $(wildcard tests/unit/test_*.c tests/property/test_*.c)
 TEST_BINS   := $(TESTS:%.c=$(DIR)/%)
-FUZZERS     := $(wildcard tests/fuzz/*.c)
-FUZZ_BINS   := $(FUZZERS:%.c=$(DIR)/%)
-ALL_OBJECTS := $(OBJECTS) $(MAIN) $(TEST_BINS:%=%.o) $(FUZZ_BINS:%=%.o)
+ALL_OBJECTS := $(OBJECTS) $(MAIN) $(TEST_BINS:%=%.o)
 
 # --- flags: ours, then the user's -------------------------------------------
 
@@ -45,11 +43,9 @@ MODE_asan    := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all \
 	-fno-omit-frame-pointer
 MODE_tsan    := -O1 -fsanitize=thread
 MODE_cov     := -O0 --coverage
-MODE_fuzz    := -O1 -fsanitize=fuzzer-no-link,address,undefined \
-	-fno-sanitize-recover=all -fno-omit-frame-pointer
 MODE := $(MODE_$(BUILD))
 ifeq ($(MODE),)
-$(error BUILD=$(BUILD) is not one of release debug asan tsan cov fuzz)
+$(error BUILD=$(BUILD) is not one of release debug asan tsan cov)
 endif
 
 # One call and no message: .ci/deps says better what is missing.
@@ -89,7 +85,7 @@ REPRODUCE ?= -t topologies/lagom-a-1node.yaml -t topologies/lagom-a.yaml \
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all deps need reproduce check check-long tests bench validate plots plot-files \
-	lint format fuzz fuzz-bins coverage golden-update install uninstall dist \
+	lint format  coverage golden-update install uninstall dist \
 	clean help FORCE
 
 all: $(PROGRAM) $(LIBRARY) ## build the program and the library (default)
@@ -117,9 +113,7 @@ tests: $(TEST_BINS)
 
 bench: deps ## measure the speed of this build
 	@$(MAKE) all
-	@if [ -x tests/bench/bench.sh ]; then \
-		BUILD_DIR=$(DIR) tests/bench/bench.sh; \
-	else echo 'bench: there is no tests/bench/bench.sh yet'; fi
+	@BUILD_DIR=$(DIR) tests/bench/bench.sh
 
 validate: deps ## print how near the model comes to shipped measurements
 	@$(MAKE) all
@@ -137,23 +131,6 @@ lint: ## check format, clang-tidy, layers, names and scripts
 format: ## put every C file into the project's format
 	@tests/lint/format.sh -i
 
-fuzz: ## fuzz each parser for FUZZ_SECONDS (60) with clang
-ifeq ($(FUZZERS),)
-	@echo 'fuzz: there is no tests/fuzz/*.c yet'
-else
-	@.ci/deps clang $(filter-out $(COMPILER),$(BUILD_PACKAGES))
-	@$(MAKE) CC=clang BUILD=fuzz fuzz-bins
-	@set -e; for name in $(notdir $(FUZZERS:%.c=%)); do \
-		mkdir -p build/fuzz-corpus/$$name; \
-		build/fuzz-clang/tests/fuzz/$$name -rss_limit_mb=2048 -timeout=10 \
-			-max_total_time=$(or $(FUZZ_SECONDS),60) \
-			-artifact_prefix=build/fuzz-corpus/ \
-			build/fuzz-corpus/$$name topologies workloads; \
-	done
-endif
-
-fuzz-bins: $(FUZZ_BINS)
-
 coverage: ## run the tests and print the lines they reach, per file
 	@find build/cov -name '*.gcda' -delete 2>/dev/null || true
 	@$(MAKE) CC=gcc BUILD=cov check
@@ -169,12 +146,18 @@ bindir     = $(PREFIX)/bin
 libdir     = $(PREFIX)/lib
 includedir = $(PREFIX)/include
 datadir    = $(PREFIX)/share
-HEADERS   := $(wildcard model/*.h sim/*.h search/*.h)
+# What a user of the library needs, not the rooms behind.
+PRIVATE   := model/node_build.h model/schema_source.h model/topology_read.h \
+	model/workload_row.h model/workload_build.h model/transformer.h \
+	sim/state.h sim/cli.h sim/load.h sim/report.h sim/cmd_show.h \
+	search/tuned.h search/descent.h
+HEADERS   := $(filter-out $(PRIVATE),$(wildcard model/*.h sim/*.h search/*.h))
 
 define PC_FILE
 prefix=$(PREFIX)
 libdir=$${prefix}/lib
 includedir=$${prefix}/include
+datadir=$${prefix}/share/lagom
 
 Name: lagom
 Description: simulate how collectives and kernels share GPUs
@@ -234,8 +217,15 @@ keep = @mkdir -p $(@D) && printf '%s\n' $(call quote,$(1)) >$@.$$$$ && \
 COMMIT = $(if $(wildcard .git),$(shell GIT_OPTIONAL_LOCKS=0 \
 	git describe --always --dirty --exclude='*' 2>/dev/null))
 
+define VERSION_HEADER
+#define LAGOM_VERSION "$(VERSION)$(addprefix +,$(COMMIT))"
+#define LAGOM_DATA_FOLDER "$(datadir)/lagom"
+endef
+export VERSION_HEADER
+
 build/version.h: FORCE | need
-	$(call keep,#define LAGOM_VERSION "$(VERSION)$(addprefix +,$(COMMIT))")
+	@mkdir -p $(@D) && printf '%s\n' "$$VERSION_HEADER" >$@.$$$$ && \
+	if cmp -s $@.$$$$ $@; then rm $@.$$$$; else mv $@.$$$$ $@; fi
 
 $(DIR)/flags: FORCE | need
 	$(call keep,$(COMPILE) $(LDFLAGS))

@@ -12,8 +12,11 @@
  *
  *     t = sync + chunk / r
  *
- * (AutoCCL eq. 2). The round trip is twice the hop's latency plus the memory
- * latency at its end.
+ * (AutoCCL eq. 2). R is the memory latency plus twice the hop's latency; with
+ * SHM plus the latency of host memory; on the network only as far as the FIFO,
+ * which is in GPU memory (GPUDirect) or in host memory over PCIe. The
+ * synchronisation is the GPU's, plus the hop's latency, plus that of host
+ * memory (SHM) or the proxy's work (network).
  */
 #ifndef MODEL_CHANNEL_H
 #define MODEL_CHANNEL_H

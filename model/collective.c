@@ -24,6 +24,14 @@
 const char *const model_collective_names[] = {"all_gather", "reduce_scatter",
                                               "all_reduce", NULL};
 
+double model_collective_bus_factor(enum model_collective_kind kind,
+                                   int rank_count)
+{
+    double n = (double)rank_count;
+
+    return (kind == MODEL_ALL_REDUCE ? 2.0 : 1.0) * (n - 1.0) / n;
+}
+
 const char *model_collective_fault(const struct model_topology *topology,
                                    const struct model_config *config)
 {
@@ -164,10 +172,11 @@ struct model_collective model_collective_ring(struct model_arena *arena,
     double steps = passes * (n - 1.0);
     double part_bytes = size_bytes / n / (double)config->channels;
     double chunk_bytes = fmin(config->chunk_bytes, part_bytes);
-    struct model_collective result = {.rank_count = group->count,
-                                      .channels = config->channels,
-                                      .chunk_bytes = chunk_bytes,
-                                      .bus_factor = steps / n};
+    struct model_collective result = {
+        .rank_count = group->count,
+        .channels = config->channels,
+        .chunk_bytes = chunk_bytes,
+        .bus_factor = model_collective_bus_factor(kind, group->count)};
     struct walk walk = {.slowest_us = 0.0};
 
     if (group->count < 2) {

@@ -55,6 +55,10 @@ struct model_collective {
     int use_count;
 };
 
+/* busbw / algbw of nccl-tests: steps / n. */
+double model_collective_bus_factor(enum model_collective_kind kind,
+                                   int rank_count);
+
 /* Why a configuration cannot run on this machine, or NULL when it can. */
 const char *model_collective_fault(const struct model_topology *topology,
                                    const struct model_config *config);

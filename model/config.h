@@ -45,7 +45,7 @@ bool model_config_is_complete(const struct model_config *config);
 bool model_config_equal(const struct model_config *a,
                         const struct model_config *b);
 
-/* "ring simple p2p 8 x 512, 2 MiB"; returns buffer. */
+/* "ring simple p2p 8x512 2 MiB"; returns buffer. */
 char *model_config_print(const struct model_config *config,
                          char *buffer,
                          size_t buffer_bytes);

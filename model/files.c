@@ -3,6 +3,8 @@
  */
 #include "model/files.h"
 
+#include "build/version.h"
+
 #include <dirent.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -10,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PLACES_MAX = 6, NAMES_MAX = 512 };
+enum { PLACES_MAX = 7, NAMES_MAX = 512 };
 
 bool model_file_exists(const char *path)
 {
@@ -55,6 +57,7 @@ static int search_places(struct model_arena *arena, const char **places)
         places[count++] =
             model_arena_format(arena, "%s/../share/lagom", program);
     }
+    places[count++] = LAGOM_DATA_FOLDER;
     return count;
 }
 
@@ -106,6 +109,15 @@ static const char *in_place(struct model_arena *arena,
         }
     }
     return NULL;
+}
+
+const char *const *model_file_names(struct model_arena *arena,
+                                    const char *folder)
+{
+    const char *places[PLACES_MAX];
+    int count = search_places(arena, places);
+
+    return shipped_names(arena, places, count, folder);
 }
 
 const char *model_file_find(struct model_arena *arena,

@@ -3,7 +3,8 @@
  *
  * A user names a topology or workload by path or by the bare name of a shipped
  * one ("lagom-a"). Searched, in order: the text as a path, $LAGOM_DATA, the
- * working directory, the source tree or prefix that the program runs from.
+ * working directory, the source tree or prefix that the program runs from, the
+ * prefix that it was built for.
  */
 #ifndef MODEL_FILES_H
 #define MODEL_FILES_H
@@ -25,6 +26,10 @@ const char *model_file_find(struct model_arena *arena,
                             struct model_place place,
                             const char *key,
                             struct model_errors *errors);
+
+/* The shipped names in a folder, ended by NULL; some may stand twice. */
+const char *const *model_file_names(struct model_arena *arena,
+                                    const char *folder);
 
 /* True when the text names something in the file system. */
 bool model_file_exists(const char *path);

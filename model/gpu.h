@@ -2,8 +2,8 @@
  * gpu.h - what one GPU can do: the content of topologies/gpu/NAME.yaml.
  *
  * Only numbers that a data sheet or a measurement of one GPU gives, each with
- * its source in the file. The formulas that use them are in kernel.h, l2.h
- * and channel.h.
+ * its source in the file. The formulas that use them are in kernel.h and
+ * channel.h.
  */
 #ifndef MODEL_GPU_H
 #define MODEL_GPU_H
@@ -66,7 +66,8 @@ struct model_gpu {
     double issue_us;  /* CPU time between two launches of one rank */
 
     const struct model_node *sources; /* names to texts */
-    const struct model_node *nvlink;  /* default for topologies, or NULL */
+    const struct model_node *nvlink;  /* defaults for topologies, or NULL */
+    const struct model_node *pcie;
 };
 
 /*

@@ -94,6 +94,7 @@ struct model_kernel model_kernel_gemm(const struct model_gpu *gpu,
     struct model_kernel kernel = {
         .schedule = schedule,
         .loads = (int)fmin(tiles, 2147483647.0),
+        .overflows = tiles > 2147483647.0,
         .load_us = 2.0 * rows * columns * k /
                    model_gpu_sm_flops_per_us(gpu, type, MODEL_CLASS_GEMM),
         .load_bytes = panel / wave + output,
@@ -125,9 +126,7 @@ struct model_kernel model_kernel_grid(const struct model_gpu *gpu,
         flops * share / model_gpu_sm_flops_per_us(gpu, type, kernel_class);
     kernel.load_bytes = load_bytes;
     kernel.load_no_reuse_bytes = load_bytes;
-    if (schedule == MODEL_STREAM_K) {
-        make_even(&kernel, gpu->sm_count);
-    }
+    apply_schedule(&kernel, gpu->sm_count);
     return kernel;
 }
 

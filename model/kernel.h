@@ -20,8 +20,9 @@
 
 enum model_schedule {
     MODEL_WAVES,      /* the next CTA starts where a slot frees */
-    MODEL_PERSISTENT, /* at most one CTA per slot of the empty GPU, work
-                         divided statically at launch */
+    MODEL_PERSISTENT, /* at most one CTA per slot of the empty GPU, tiles
+                         divided statically at launch: a CTA's time is that of
+                         the most tiles, its bytes those of the mean */
     MODEL_STREAM_K,   /* work divides evenly over the slots it gets */
     MODEL_SCHEDULES
 };
@@ -37,6 +38,7 @@ struct model_kernel {
     double load_no_reuse_bytes; /* HBM bytes of one load without L2 */
     double working_set_bytes;   /* what a wave wants to keep in L2 */
     int sm_limit;               /* SMs it may use, 0: all */
+    bool overflows;             /* more CTAs than loads can count */
 };
 
 /*
@@ -77,10 +79,11 @@ double model_gpu_sm_flops_per_us(const struct model_gpu *gpu,
 
 /*
  * Share of its reuse that a wave keeps when others stream footprint_bytes
- * through L2, in (0, 1]. Both fill the cache; when they do not fit together,
- * least-recently-used replacement leaves each a part in proportion to what it
- * keeps touching, at most the whole cache:
- *     share = min(1, L2 / (min(working set, L2) + min(footprint, L2)))
+ * through L2, in [1/2, 1]; alone it keeps all, whatever the size of L2 (its
+ * tiles go through K in step). Both fill the cache; when they do not fit
+ * together, least-recently-used replacement leaves each a part in proportion to
+ * what it keeps touching, at most the whole cache: share = min(1, L2 /
+ * (min(working set, L2) + min(footprint, L2)))
  */
 double model_l2_share(double l2_bytes,
                       double working_set_bytes,

@@ -97,7 +97,8 @@ static enum model_status check(const struct model_node *root,
 {
     const struct model_node *model = model_node_find(root, "model");
 
-    if (transformer->heads % transformer->kv_heads != 0) {
+    if (transformer->kv_heads < 1 ||
+        transformer->heads % transformer->kv_heads != 0) {
         return model_errors_add(errors, MODEL_BAD_INPUT, model->place,
                                 "model.kv_heads", "write a divisor of heads",
                                 "%d heads do not divide over %d kv_heads",

@@ -227,8 +227,8 @@ static bool matches(const struct model_plan_row *row,
            (!(row->max_bytes > 0.0) || op->bytes <= row->max_bytes);
 }
 
-static bool matches_any(const struct model_plan_row *row,
-                        const struct model_workload *workload)
+bool model_plan_row_matches(const struct model_plan_row *row,
+                            const struct model_workload *workload)
 {
     for (int i = 0; i < workload->op_count; i++) {
         if (model_op_is_collective(&workload->ops[i]) &&
@@ -248,7 +248,7 @@ enum model_status model_plan_check(const struct model_plan *plan,
 
     for (int i = 0; i < plan->row_count; i++) {
         const struct model_plan_row *row = &plan->rows[i];
-        bool matched = matches_any(row, workload);
+        bool matched = model_plan_row_matches(row, workload);
 
         any = any || matched;
         if (!matched && row->op != NULL) {

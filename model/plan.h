@@ -46,6 +46,10 @@ enum model_status model_plan_check(const struct model_plan *plan,
                                    const struct model_workload *workload,
                                    struct model_errors *errors);
 
+/* True when the row matches some collective of the workload. */
+bool model_plan_row_matches(const struct model_plan_row *row,
+                            const struct model_workload *workload);
+
 /* Write it as YAML; reading the text gives the same plan. */
 enum model_status model_plan_write(struct model_arena *arena,
                                    const struct model_plan *plan,

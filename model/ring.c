@@ -32,9 +32,8 @@ struct model_ring model_ring_make(const struct model_topology *topology,
 
 int model_ring_nic(const struct model_ring *ring, int variant)
 {
-    return ring->topology->nics.count > 0
-               ? variant / 2 % ring->topology->nics.count
-               : 0;
+    return ring->topology->nics.count > 0 ? variant % ring->topology->nics.count
+                                          : 0;
 }
 
 int model_ring_channels(const struct model_ring *ring,
@@ -76,9 +75,15 @@ static int member_at(const struct model_ring *ring,
     return first + (start + position) % count;
 }
 
+/* The second half of the variants mirrors the first. */
+static bool runs_backwards(const struct model_ring *ring, int variant)
+{
+    return variant >= ring->variants / 2;
+}
+
 int model_ring_next(const struct model_ring *ring, int member, int variant)
 {
-    int step = variant % 2 == 0 ? 1 : -1;
+    int step = runs_backwards(ring, variant) ? -1 : 1;
     int first;
     int count;
     int position = 0;

@@ -4,8 +4,9 @@
  * A ring walks the GPUs of a node in order and leaves to the next node from
  * the last one. Channels are spread over variants of it: with several NICs a
  * ring enters and leaves next to its own NIC (the walk starts NIC / NICs of
- * the node further), and every second channel runs backwards, so that both
- * directions of each port are used.
+ * the node further); as many variants more run backwards, so that both
+ * directions of each port are used. Channels take the variants in turn, so
+ * NICs differ by one channel at most.
  */
 #ifndef MODEL_RING_H
 #define MODEL_RING_H

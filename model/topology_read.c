@@ -270,6 +270,10 @@ static enum model_status merge_defaults(struct reader *reader,
     }
     nvlink = model_node_find(node, "nvlink");
     merge_part(reader, nvlink, gpu, "nvlink", NULL);
+    if (model_node_find(gpu, "pcie") != NULL) {
+        merge_part(reader, mapping_at(reader->arena, node, "pcie"), gpu, "pcie",
+                   NULL);
+    }
     merge_part(reader, node, defaults, "node", NULL);
     merge_part(reader, model_node_find(node, "pcie"), defaults, "pcie",
                text_at(model_node_find(node, "pcie"), "generation", ""));

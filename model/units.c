@@ -387,11 +387,14 @@ static bool units_fitting_print(double value,
         base++;
         found = units_prefix_print(value, base, base->decimal, text);
     }
-    char binary[UNITS_TEXT_BYTES];
-    if (found && dimension == MODEL_BYTES &&
-        units_prefix_print(value, base, base->binary, binary) &&
-        strlen(binary) < strlen(text)) {
-        memcpy(text, binary, sizeof binary);
+    const struct units_prefix *prefix = base->binary;
+    for (; found && dimension == MODEL_BYTES && prefix->text != NULL;
+         prefix++) {
+        char binary[UNITS_TEXT_BYTES];
+        if (units_prefix_print(value, base, prefix, binary) &&
+            strlen(binary) < strlen(text)) {
+            memcpy(text, binary, sizeof binary);
+        }
     }
     return found;
 }

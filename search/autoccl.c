@@ -132,7 +132,7 @@ static void make_key(struct tuner *tuner, int class_index)
                         .best_us = HUGE_VAL,
                         .trying = -1};
     key->space_count =
-        search_subspaces(problem, part->kind, part->bytes, part->group, spaces);
+        search_subspaces(problem, part->bytes, part->group, spaces);
     for (int s = 0; s < key->space_count; s++) {
         search_descent_start(&key->spaces[s], tuner->task->arena, &spaces[s],
                              PRETRAIN_CALLS / key->space_count,

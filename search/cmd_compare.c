@@ -66,25 +66,19 @@ static enum model_status read_strategies(struct table *table)
 static enum model_status compare_input(struct table *table,
                                        const struct sim_input *input)
 {
-    struct search_problem problem;
-    struct search_outcome nccl;
-    double bound_us = 0.0;
-    enum model_status status =
-        search_tune(table->cli, input, &search_strategies[0], &problem, &nccl);
-
-    if (status == MODEL_OK) {
-        bound_us = search_bound_us(table->cli->arena, &problem);
-    }
+    enum model_status status = MODEL_OK;
     for (int i = 0; status == MODEL_OK && i < table->strategy_count; i++) {
         struct row *row = &table->rows[table->row_count];
 
         row->input = input;
         row->strategy = table->strategies[i];
-        row->bound_us = bound_us;
         status = search_tune(table->cli, input, row->strategy, &row->problem,
                              &row->outcome);
-        row->speedup = nccl.iteration_us / row->outcome.iteration_us;
-        table->row_count += status == MODEL_OK ? 1 : 0;
+        if (status == MODEL_OK) {
+            row->speedup = row->outcome.nccl_us / row->outcome.iteration_us;
+            row->bound_us = search_bound_us(table->cli->arena, &row->problem);
+            table->row_count++;
+        }
     }
     return status;
 }

@@ -16,6 +16,22 @@ static double clock_us(void)
     return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
 }
 
+/* A misspelt window would leave a collective to NCCL without a word. */
+static void warn_of_idle_rows(struct sim_cli *cli,
+                              const struct model_plan *plan,
+                              const struct model_workload *workload)
+{
+    for (int i = 0; i < plan->row_count; i++) {
+        if (!model_plan_row_matches(&plan->rows[i], workload)) {
+            (void)fprintf(cli->log,
+                          "%s:%d: warning: collectives[%d] matches no "
+                          "collective\n",
+                          plan->rows[i].place.file, plan->rows[i].place.line,
+                          i);
+        }
+    }
+}
+
 /* The plan to run: from a file, or found by a strategy. */
 static enum model_status get_plan(struct sim_cli *cli,
                                   const struct sim_input *input,
@@ -37,9 +53,13 @@ static enum model_status get_plan(struct sim_cli *cli,
         *name = "plan";
         status =
             model_plan_read(cli->arena, cli->options.plan, plan, cli->errors);
-        return status == MODEL_OK
-                   ? model_plan_check(plan, &input->workload, cli->errors)
-                   : status;
+        if (status == MODEL_OK) {
+            status = model_plan_check(plan, &input->workload, cli->errors);
+        }
+        if (status == MODEL_OK) {
+            warn_of_idle_rows(cli, plan, &input->workload);
+        }
+        return status;
     }
     if (cli->options.strategy == NULL) {
         return MODEL_OK;

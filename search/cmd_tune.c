@@ -56,6 +56,7 @@ static enum model_status print_json(struct sim_cli *cli,
     sim_json_count(root, "seed", (int64_t)cli->options.seed);
     sim_report_put_overrides(cli, root);
     sim_json_number(root, "iteration_us", outcome->iteration_us);
+    sim_json_number(root, "nccl_us", outcome->nccl_us);
     sim_json_count(root, "evaluations", outcome->evaluations);
     curve = sim_json_put_array(root, "convergence");
     for (int i = 0; i < outcome->curve_count; i++) {
@@ -88,9 +89,16 @@ static enum model_status print(struct sim_cli *cli,
     }
     if (status == MODEL_OK && cli->options.format == SIM_TEXT &&
         !cli->options.quiet) {
-        (void)fprintf(cli->log, "%s: %.3f ms an iteration, %d evaluations\n",
-                      plan->strategy, outcome->iteration_us / 1000.0,
-                      outcome->evaluations);
+        (void)fprintf(
+            cli->log,
+            "%s: %.3f ms an iteration, NCCL %.3f ms, %d evaluations\n",
+            plan->strategy, outcome->iteration_us / 1000.0,
+            outcome->nccl_us / 1000.0, outcome->evaluations);
+    }
+    if (status == MODEL_OK && outcome->iteration_us > outcome->nccl_us) {
+        (void)fprintf(cli->log,
+                      "lagom: warning: the plan is slower than NCCL's own "
+                      "choice\n");
     }
     return status;
 }

@@ -166,8 +166,7 @@ static enum model_status climb_subspace(struct climb *climb, int transport)
     for (int i = 0; i < problem->class_count; i++) {
         const struct search_class *part = &problem->classes[i];
         struct search_space spaces[MODEL_TRANSPORTS];
-        int count = search_subspaces(problem, part->kind, part->bytes,
-                                     part->group, spaces);
+        int count = search_subspaces(problem, part->bytes, part->group, spaces);
 
         climb->climbers[i] =
             (struct climber){.space = spaces[transport < count ? transport : 0],
@@ -211,8 +210,7 @@ static int subspace_count(const struct search_problem *problem)
     for (int i = 0; i < problem->class_count; i++) {
         const struct search_class *part = &problem->classes[i];
         struct search_space spaces[MODEL_TRANSPORTS];
-        int count = search_subspaces(problem, part->kind, part->bytes,
-                                     part->group, spaces);
+        int count = search_subspaces(problem, part->bytes, part->group, spaces);
 
         most = count > most ? count : most;
     }

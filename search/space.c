@@ -6,7 +6,6 @@
 #include <math.h>
 
 int search_subspaces(const struct search_problem *problem,
-                     int kind,
                      double bytes,
                      int group,
                      struct search_space spaces[MODEL_TRANSPORTS])
@@ -17,7 +16,6 @@ int search_subspaces(const struct search_problem *problem,
                       topology->nvlink.kind == MODEL_NVLINK_MESH;
     int count = 0;
 
-    (void)kind;
     for (int transport = 0; transport < MODEL_TRANSPORTS; transport++) {
         if (transport == MODEL_SHM && all_nvlink) {
             continue;

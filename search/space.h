@@ -35,11 +35,10 @@ struct search_space {
 
 /*
  * The subspaces of a collective; returns how many, at most
- * MODEL_TRANSPORTS. Where NVLink joins all GPUs of a node and there is one
+ * MODEL_TRANSPORTS. Where NVLink joins all GPUs of a
  * node, host memory is no alternative.
  */
 int search_subspaces(const struct search_problem *problem,
-                     int kind,
                      double bytes,
                      int group,
                      struct search_space spaces[MODEL_TRANSPORTS]);

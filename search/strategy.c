@@ -67,28 +67,45 @@ enum model_status search_try(struct search_task *task,
     return status;
 }
 
+/* The iteration with configurations by class. */
+static enum model_status evaluate(struct search_task *task,
+                                  const struct model_config *configs,
+                                  double *iteration_us)
+{
+    struct search_measure measure;
+    struct model_plan plan =
+        search_plan(task->arena, task->problem, configs, NULL);
+    enum model_status status;
+
+    search_measure_make(task->arena, task->problem, &measure);
+    status = search_evaluate(task->evaluator, &plan, &measure, task->errors);
+    *iteration_us = measure.iteration_us;
+    return status;
+}
+
 enum model_status search_run(const struct search_strategy *strategy,
                              struct search_task *task,
                              struct search_outcome *outcome)
 {
-    struct search_measure measure;
-    struct model_plan plan;
-    enum model_status status;
+    int classes = task->problem->class_count;
+    struct model_config *nccl =
+        model_arena_array(task->arena, (size_t)classes + 1, sizeof(*nccl));
     int before = task->evaluator->evaluations;
+    enum model_status status;
 
     *outcome = (struct search_outcome){.configs = NULL};
-    outcome->configs =
-        model_arena_array(task->arena, (size_t)task->problem->class_count + 1,
-                          sizeof(*outcome->configs));
-    status = strategy->find(task, outcome);
-    if (status != MODEL_OK) {
-        return status;
+    outcome->configs = model_arena_array(task->arena, (size_t)classes + 1,
+                                         sizeof(*outcome->configs));
+    for (int i = 0; i < classes; i++) {
+        nccl[i] = task->problem->baseline;
     }
+    status = strategy->find(task, outcome);
     outcome->evaluations = task->evaluator->evaluations - before;
-    search_measure_make(task->arena, task->problem, &measure);
-    plan = search_plan(task->arena, task->problem, outcome->configs,
-                       strategy->name);
-    status = search_evaluate(task->evaluator, &plan, &measure, task->errors);
-    outcome->iteration_us = measure.iteration_us;
+    if (status == MODEL_OK) {
+        status = evaluate(task, outcome->configs, &outcome->iteration_us);
+    }
+    if (status == MODEL_OK) {
+        status = evaluate(task, nccl, &outcome->nccl_us);
+    }
     return status;
 }

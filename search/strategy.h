@@ -28,6 +28,7 @@ struct search_point {
 struct search_outcome {
     struct model_config *configs; /* by class */
     double iteration_us;          /* with those */
+    double nccl_us;               /* with NCCL's own choice */
     int evaluations; /* used to find them, without the last check */
     struct search_point *curve;
     int curve_count;
@@ -52,8 +53,8 @@ const struct search_strategy *search_strategy_find(const char *name,
                                                    struct model_errors *errors);
 
 /*
- * Run a strategy: it finds, then the result is evaluated once more for
- * outcome->iteration_us.
+ * Run a strategy: it finds, then its result and NCCL's own choice are evaluated
+ * for outcome->iteration_us and nccl_us; these two are not counted.
  */
 enum model_status search_run(const struct search_strategy *strategy,
                              struct search_task *task,

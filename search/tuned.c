@@ -78,6 +78,26 @@ static enum model_status search(struct sim_cli *cli,
     return status;
 }
 
+/* Apart from its caller, so that no local lives across the jump. */
+static enum model_status search_guarded(struct sim_cli *cli,
+                                        const struct search_strategy *strategy,
+                                        struct search_problem *problem,
+                                        struct search_outcome *outcome,
+                                        struct model_arena *work,
+                                        struct model_arena *scratch)
+{
+    jmp_buf out_of_memory;
+
+    if (work == NULL || scratch == NULL || setjmp(out_of_memory) != 0) {
+        return model_errors_add(cli->errors, MODEL_FAULT,
+                                (struct model_place){"lagom", 0, 0}, NULL, NULL,
+                                "out of memory");
+    }
+    (void)model_arena_guard(work, &out_of_memory);
+    (void)model_arena_guard(scratch, &out_of_memory);
+    return search(cli, strategy, problem, outcome, work, scratch);
+}
+
 enum model_status search_tune(struct sim_cli *cli,
                               const struct sim_input *input,
                               const struct search_strategy *strategy,
@@ -86,8 +106,7 @@ enum model_status search_tune(struct sim_cli *cli,
 {
     struct model_arena *work;
     struct model_arena *scratch;
-    jmp_buf out_of_memory;
-    volatile enum model_status status = MODEL_FAULT;
+    enum model_status status;
 
     if (search_problem_make(cli->arena, &input->topology, &input->workload,
                             problem, cli->errors) != MODEL_OK) {
@@ -95,15 +114,7 @@ enum model_status search_tune(struct sim_cli *cli,
     }
     work = model_arena_new();
     scratch = model_arena_new();
-    if (work != NULL && scratch != NULL && setjmp(out_of_memory) == 0) {
-        (void)model_arena_guard(work, &out_of_memory);
-        (void)model_arena_guard(scratch, &out_of_memory);
-        status = search(cli, strategy, problem, outcome, work, scratch);
-    } else {
-        (void)model_errors_add(cli->errors, MODEL_FAULT,
-                               (struct model_place){"lagom", 0, 0}, NULL, NULL,
-                               "out of memory");
-    }
+    status = search_guarded(cli, strategy, problem, outcome, work, scratch);
     model_arena_free(work);
     model_arena_free(scratch);
     return status;

@@ -13,6 +13,7 @@
 #include "sim/load.h"
 #include "sim/report.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* -- topology -- */
@@ -212,17 +213,44 @@ static struct model_node *read_tree(struct sim_cli *cli, const char *name)
                         : NULL;
 }
 
+static int compare_names(const void *left, const void *right)
+{
+    return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
+/* The shipped names of a folder, sorted, each once. */
+static void list_names(struct sim_cli *cli, const char *folder)
+{
+    const char *const *names = model_file_names(cli->arena, folder);
+    const char **sorted;
+    size_t count = 0;
+
+    while (names[count] != NULL) {
+        count++;
+    }
+    sorted = model_arena_array(cli->arena, count + 1, sizeof(const char *));
+    for (size_t i = 0; i < count; i++) {
+        sorted[i] = names[i];
+    }
+    qsort(sorted, count, sizeof(const char *), compare_names);
+    (void)fprintf(cli->out, "%s\n", folder);
+    for (size_t i = 0; i < count; i++) {
+        if (i == 0 || strcmp(sorted[i], sorted[i - 1]) != 0) {
+            (void)fprintf(cli->out, "  %s\n", sorted[i]);
+        }
+    }
+}
+
 enum model_status sim_command_show(struct sim_cli *cli)
 {
     const struct sim_cli_list *operands = &cli->options.operands;
     struct model_node *root;
 
     if (operands->count == 0) {
-        return model_errors_add(cli->errors, MODEL_USAGE,
-                                (struct model_place){"lagom", 0, 0}, NULL,
-                                "write lagom show lagom-a, or lagom show "
-                                "phi-2-fsdp",
-                                "nothing to show");
+        list_names(cli, "topologies");
+        list_names(cli, "topologies/gpu");
+        list_names(cli, "workloads");
+        return MODEL_OK;
     }
     if (cli->options.format == SIM_CSV) {
         return model_errors_add(cli->errors, MODEL_USAGE,
@@ -268,6 +296,11 @@ enum model_status sim_command_help(struct sim_cli *cli)
         return MODEL_OK;
     }
     for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+        if (strcmp(files[i].name, what) == 0 && i == 0 && key == NULL) {
+            (void)fputs("Where a topology leaves a required key out, the "
+                        "GPU's file or\ntopologies/defaults.yaml gives it.\n\n",
+                        cli->out);
+        }
         if (strcmp(files[i].name, what) == 0 &&
             model_schema_help(files[i].fields, key, cli->out)) {
             return MODEL_OK;

@@ -34,18 +34,16 @@ void sim_report_overrides(const struct sim_cli *cli)
     }
 }
 
-/* M / t and bus bandwidth of a collective, bytes/us. */
+/* Less than a picosecond is rounding. */
+static double shown_us(double time_us)
+{
+    return time_us > -1e-6 && time_us < 1e-6 ? 0.0 : time_us;
+}
+
+/* M / t of a collective, bytes/us. */
 static double algorithm_rate(const struct model_op *op, double duration_us)
 {
     return duration_us > 0.0 ? op->bytes / duration_us : 0.0;
-}
-
-static double bus_factor(const struct sim_request *request,
-                         const struct model_op *op)
-{
-    double n = request->workload->groups[op->group].count;
-
-    return (op->kind == MODEL_OP_ALL_REDUCE ? 2.0 : 1.0) * (n - 1.0) / n;
 }
 
 /* -- JSON -- */
@@ -82,19 +80,22 @@ static void put_op(struct sim_json *list,
     sim_json_number(json, "alone_us", alone_us);
     sim_json_number(json, "slowdown", duration_us / alone_us);
     lost = sim_json_put_object(json, "lost_us");
-    sim_json_number(lost, "sm", result.lost.sm);
-    sim_json_number(lost, "l2", result.lost.l2);
-    sim_json_number(lost, "hbm", result.lost.hbm);
-    sim_json_number(lost, "link", result.lost.link);
-    sim_json_number(lost, "peer", result.lost.peer);
-    sim_json_number(lost, "launch", result.lost.launch);
+    sim_json_number(lost, "sm", shown_us(result.lost.sm));
+    sim_json_number(lost, "l2", shown_us(result.lost.l2));
+    sim_json_number(lost, "hbm", shown_us(result.lost.hbm));
+    sim_json_number(lost, "link", shown_us(result.lost.link));
+    sim_json_number(lost, "peer", shown_us(result.lost.peer));
+    sim_json_number(lost, "launch", shown_us(result.lost.launch));
     if (model_op_is_collective(op)) {
         double rate = algorithm_rate(op, duration_us) / 1000.0;
 
         put_config(json, &result.config);
         sim_json_number(json, "algbw_GBps", rate);
-        sim_json_number(json, "busbw_GBps",
-                        rate * bus_factor(report->request, op));
+        sim_json_number(
+            json, "busbw_GBps",
+            rate * model_collective_bus_factor(
+                       model_op_collective(op),
+                       report->request->workload->groups[op->group].count));
     }
 }
 
@@ -184,8 +185,9 @@ static void print_csv(struct sim_cli *cli, const struct sim_report *report)
         (void)fprintf(
             cli->out, "%d,%.6f,%.6f,%.6f,%.6f,%.6f,%.6f,%.6f,%.6f,%.6f,%.6f",
             op.rank, op.start_us, op.end_us, alone_us,
-            (op.end_us - op.start_us) / alone_us, op.lost.sm, op.lost.l2,
-            op.lost.hbm, op.lost.link, op.lost.peer, op.lost.launch);
+            (op.end_us - op.start_us) / alone_us, shown_us(op.lost.sm),
+            shown_us(op.lost.l2), shown_us(op.lost.hbm), shown_us(op.lost.link),
+            shown_us(op.lost.peer), shown_us(op.lost.launch));
         if (model_op_is_collective(row)) {
             (void)fprintf(cli->out, ",%d,%d,%.0f,%s\n", op.config.channels,
                           op.config.threads, op.config.chunk_bytes,

@@ -9,8 +9,6 @@
 
 #include "model/ring.h"
 
-#include <math.h>
-
 /* Equal collectives share one cost. */
 struct cost_key {
     int kind;
@@ -71,6 +69,10 @@ static void set_kernel(struct setup *setup, int index)
         return;
     }
     sim->kernels[index] = model_op_kernel(op, sim->gpu);
+    if (sim->kernels[index].overflows) {
+        fault(setup, op, "write smaller sizes, or several ops",
+              "more CTAs than the simulator numbers");
+    }
 }
 
 static void set_config(struct setup *setup, int index)

@@ -4,7 +4,7 @@
  *     waiting -> launched -> pending -> running -> done
  *
  * waiting until its dependencies and the op before it on its stream are done;
- * launched for the launch latency, or until the CPU has come to it; pending
+ * launched until the CPU has come to it and the launch latency is over; pending
  * until it gets an SM. All events of one instant are handled before shares
  * are solved again, so simultaneous changes cost one solve.
  */
@@ -48,7 +48,7 @@ static void count_time(struct sim *sim)
     sim->changed_ps = sim->now_ps;
 }
 
-static void count_op(struct sim *sim, const struct sim_run *run, int change)
+void sim_count(struct sim *sim, const struct sim_run *run, int change)
 {
     if (run->rank != 0) {
         return;
@@ -103,14 +103,13 @@ static void launch(struct sim *sim, int index)
                                                    .target = index});
 }
 
-static void finish_run(struct sim *sim, int index)
+static void end_run(struct sim *sim, int index)
 {
     struct sim_run *run = &sim->runs[index];
     int base = run->rank * sim->op_count;
 
     run->state = SIM_DONE;
     run->end_ps = sim->now_ps;
-    count_op(sim, run, -1);
     sim->done_count++;
     for (int i = sim->first_successor[run->op];
          i < sim->first_successor[run->op + 1]; i++) {
@@ -120,6 +119,12 @@ static void finish_run(struct sim *sim, int index)
             launch(sim, next);
         }
     }
+}
+
+static void finish_run(struct sim *sim, int index)
+{
+    sim_count(sim, &sim->runs[index], -1);
+    end_run(sim, index);
 }
 
 static void start_moving(struct sim *sim, int index)
@@ -193,10 +198,12 @@ static void handle_begin(struct sim *sim, int index)
 {
     struct sim_run *run = &sim->runs[index];
 
-    count_op(sim, run, 1);
     if (!sim_takes_part(sim, run)) {
-        finish_run(sim, index);
+        end_run(sim, index);
         return;
+    }
+    if (model_op_is_collective(sim_op(sim, run))) {
+        sim_count(sim, run, 1);
     }
     run->launch = sim->ranks[run->rank].launches++;
     sim_sm_request(sim, index);

@@ -61,8 +61,8 @@ struct sim_resource_result {
 
 struct sim_result {
     double iteration_us;
-    double compute_us;      /* some kernel runs, rank 0 */
-    double comm_us;         /* some collective runs, rank 0 */
+    double compute_us;      /* some kernel has an SM, rank 0 */
+    double comm_us;         /* some collective is on the device, rank 0 */
     double exposed_comm_us; /* a collective runs and no kernel does, rank 0 */
     uint64_t events;
     uint64_t fingerprint;            /* of the trajectory */

@@ -176,6 +176,7 @@ static void start_kernel(struct sim *sim, int run)
     struct sim_run *self = &sim->runs[run];
     struct sim_rank *rank = &sim->ranks[self->rank];
 
+    sim_count(sim, self, 1);
     self->state = SIM_RUNNING;
     self->progress_ps = sim->now_ps;
     self->next_active = rank->active;

@@ -136,6 +136,9 @@ void sim_rates_schedule_run(struct sim *sim, int run);
 /* rates.c: rate of a joint that has the machine to itself. */
 double sim_rates_alone(const struct sim *sim, const struct sim_joint *joint);
 
+/* sim.c: a kernel that has SMs, or a collective on the device, for totals. */
+void sim_count(struct sim *sim, const struct sim_run *run, int change);
+
 /* sim.c: false for a collective of a group without the run's rank. */
 bool sim_takes_part(const struct sim *sim, const struct sim_run *run);
 

@@ -33,19 +33,24 @@ add_random(struct sim_share *share, gsl_rng *random, double cap_scale)
     int activities = pick(random, ACTIVITIES_MAX) + 1;
 
     for (int i = 0; i < activities; i++) {
+        /* one random number a statement: the order within one is open */
         int terms = pick(random, 5);
+        double cap = cap_scale * size(random);
 
-        (void)sim_share_add(share, cap_scale * size(random), size(random));
+        (void)sim_share_add(share, cap, size(random));
         for (int j = 0; j < terms; j++) {
-            sim_share_use(share, pick(random, share->resource_count),
-                          size(random));
+            int resource = pick(random, share->resource_count);
+
+            sim_share_use(share, resource, size(random));
         }
     }
 }
 
 /* A random system, all its capacities and caps times a factor. */
-static void
-make(struct sim_share *share, gsl_rng *random, unsigned long seed, double factor)
+static void make(struct sim_share *share,
+                 gsl_rng *random,
+                 unsigned long seed,
+                 double factor)
 {
     gsl_rng_set(random, seed);
     sim_share_clear(share);

@@ -15,11 +15,11 @@ static int pick(gsl_rng *random, int count)
     return (int)gsl_rng_uniform_int(random, (unsigned long)count);
 }
 
-/* A rate as people write it, in any unit; no blank. */
+/* A rate as people write it, in any unit, of at least 1 MB/s; no blank. */
 static const char *random_rate(struct model_arena *arena, gsl_rng *random)
 {
     static const char *const units[] = {"GB/s", "Gbit/s", "MB/s", "GiB/s"};
-    double value = 1 + pick(random, 999);
+    double value = 8 + pick(random, 992);
 
     if (pick(random, 2) == 0) {
         value /= 8;
@@ -27,9 +27,8 @@ static const char *random_rate(struct model_arena *arena, gsl_rng *random)
     return model_arena_format(arena, "%g%s", value, units[pick(random, 4)]);
 }
 
-static const char *random_nvlink(struct model_arena *arena,
-                                 gsl_rng *random,
-                                 int gpus)
+static const char *
+random_nvlink(struct model_arena *arena, gsl_rng *random, int gpus)
 {
     static const char *const words[] = {"", " nvswitch", " nvlink:mesh",
                                         " nvlink:pairs"};
@@ -42,7 +41,10 @@ static const char *random_nvlink(struct model_arena *arena,
                                     random_rate(arena, random));
 }
 
-/* A valid notation: GPUs = sockets x switches x GPUs below one. */
+/*
+ * A valid notation: GPUs = sockets x switches x GPUs below one. (One random
+ * number a statement, here and below: the order within one is the compiler's.)
+ */
 static const char *random_notation(struct model_arena *arena, gsl_rng *random)
 {
     static const char *const names[] = {"a40", "a100", "h100", "v100"};
@@ -50,25 +52,25 @@ static const char *random_notation(struct model_arena *arena, gsl_rng *random)
     int per_switch = 1 << pick(random, 3);
     int gpus = sockets * per_switch * (1 + pick(random, 3));
     int nodes = pick(random, 3) == 0 ? 1 : 1 + pick(random, 100);
+    int nics = 1 + pick(random, 8);
+    int generation = 3 + pick(random, 4);
+    const char *name = names[pick(random, 4)];
     const char *text =
-        model_arena_format(arena, "%dx%d gpu:%s%s", nodes, gpus,
-                           names[pick(random, 4)],
+        model_arena_format(arena, "%dx%d gpu:%s%s", nodes, gpus, name,
                            random_nvlink(arena, random, gpus));
 
     /* defaults: one GPU below a root port, one socket */
     if (per_switch > 1 || pick(random, 2) == 0) {
         text = model_arena_format(arena, "%s pcie:%d:%d/switch", text,
-                                  3 + pick(random, 4), per_switch);
+                                  generation, per_switch);
     } else if (pick(random, 2) == 0) {
-        text =
-            model_arena_format(arena, "%s pcie:%d", text, 3 + pick(random, 4));
+        text = model_arena_format(arena, "%s pcie:%d", text, generation);
     }
     if (sockets > 1) {
         text = model_arena_format(arena, "%s sockets:%d", text, sockets);
     }
     if (nodes > 1 || pick(random, 2) == 0) {
-        text = model_arena_format(arena, "%s nic:%dx%s", text,
-                                  1 + pick(random, 8),
+        text = model_arena_format(arena, "%s nic:%dx%s", text, nics,
                                   random_rate(arena, random));
     }
     return text;
@@ -78,14 +80,14 @@ static void same_topology(const char *text,
                           const struct model_topology *a,
                           const struct model_topology *b)
 {
-    if (a->node_count != b->node_count || a->gpus_per_node != b->gpus_per_node ||
+    if (a->node_count != b->node_count ||
+        a->gpus_per_node != b->gpus_per_node ||
         strcmp(a->gpu.name, b->gpu.name) != 0 ||
         a->nvlink.kind != b->nvlink.kind ||
         a->nvlink.bytes_per_us != b->nvlink.bytes_per_us ||
         a->pcie.generation != b->pcie.generation ||
         a->pcie.gpus_per_switch != b->pcie.gpus_per_switch ||
-        a->host.sockets != b->host.sockets ||
-        a->nics.count != b->nics.count ||
+        a->host.sockets != b->host.sockets || a->nics.count != b->nics.count ||
         a->nics.bytes_per_us != b->nics.bytes_per_us) {
         fail_msg("%s is another after printing", text);
     }
@@ -119,12 +121,44 @@ static void notation_round_trips(void **state)
 /* Letters that mean something in YAML, and some that do not; NULL at times. */
 static const char *random_text(struct model_arena *arena, gsl_rng *random)
 {
-    static const char *const parts[] = {
-        "a",  "B",    "7",    "-",    " ", ":", ": ",   "#",        " #",
-        ",",  "{",    "}",    "[",    "]", "'", "\"",   "\\",       "!",
-        "&",  "*",    "?",    "|",    ">", "%", "@",    "\xC3\xA9", "null",
-        "~",  "true", "1e5",  "step0.forward.3", ".", "_", "\xE2\x82\xAC", "=",
-        "<<", "---",  "\t"};
+    static const char *const parts[] = {"a",
+                                        "B",
+                                        "7",
+                                        "-",
+                                        " ",
+                                        ":",
+                                        ": ",
+                                        "#",
+                                        " #",
+                                        ",",
+                                        "{",
+                                        "}",
+                                        "[",
+                                        "]",
+                                        "'",
+                                        "\"",
+                                        "\\",
+                                        "!",
+                                        "&",
+                                        "*",
+                                        "?",
+                                        "|",
+                                        ">",
+                                        "%",
+                                        "@",
+                                        "\xC3\xA9",
+                                        "null",
+                                        "~",
+                                        "true",
+                                        "1e5",
+                                        "step0.forward.3",
+                                        ".",
+                                        "_",
+                                        "\xE2\x82\xAC",
+                                        "=",
+                                        "<<",
+                                        "---",
+                                        "\t"};
     const char *text = "";
     int length = 1 + pick(random, 6);
 
@@ -138,23 +172,24 @@ static const char *random_text(struct model_arena *arena, gsl_rng *random)
     return text;
 }
 
-/* Whole bytes up to 1e15, or any fraction from 2^-20 on. */
+/* At least 16 bytes: whole ones, or a fraction. */
 static double random_bytes(gsl_rng *random, double most)
 {
-    return pick(random, 2) == 0
-               ? floor(gsl_rng_uniform_pos(random) * most) + 16
-               : 16 + exp2(gsl_rng_uniform(random) * log2(most - 16));
+    bool whole = pick(random, 2) == 0;
+    double part = gsl_rng_uniform_pos(random);
+
+    return whole ? floor(part * most) + 16 : 16 + exp2(part * log2(most - 16));
 }
 
 static struct model_plan_row random_row(struct model_arena *arena,
                                         gsl_rng *random)
 {
-    struct model_plan_row row = {.op = random_text(arena, random),
-                                 .window = random_text(arena, random),
-                                 .kind = MODEL_UNSET,
-                                 .group = random_text(arena, random),
+    struct model_plan_row row = {.kind = MODEL_UNSET,
                                  .config = model_config_none()};
 
+    row.op = random_text(arena, random);
+    row.window = random_text(arena, random);
+    row.group = random_text(arena, random);
     if (pick(random, 2) == 0) {
         row.kind = MODEL_OP_ALL_GATHER +
                    pick(random, MODEL_OP_KINDS - MODEL_OP_ALL_GATHER);
@@ -164,10 +199,13 @@ static struct model_plan_row random_row(struct model_arena *arena,
         row.max_bytes = row.min_bytes * (1 + pick(random, 2));
     }
     if (pick(random, 2) == 0) {
-        row.config = (struct model_config){
-            .algorithm = pick(random, MODEL_ALGORITHMS),
-            .protocol = pick(random, MODEL_PROTOCOLS),
-            .transport = pick(random, MODEL_TRANSPORTS)};
+        row.config.algorithm = pick(random, MODEL_ALGORITHMS);
+    }
+    if (pick(random, 2) == 0) {
+        row.config.protocol = pick(random, MODEL_PROTOCOLS);
+    }
+    if (pick(random, 2) == 0) {
+        row.config.transport = pick(random, MODEL_TRANSPORTS);
     }
     row.config.channels = pick(random, 2) == 0 ? 0 : 1 + pick(random, 1024);
     row.config.threads = pick(random, 2) == 0 ? 0 : 32 + pick(random, 993);
@@ -186,8 +224,7 @@ static bool same_row(const struct model_plan_row *a,
 {
     return same_text(a->op, b->op) && same_text(a->window, b->window) &&
            same_text(a->group, b->group) && a->kind == b->kind &&
-           !(a->min_bytes != b->min_bytes) &&
-           !(a->max_bytes != b->max_bytes) &&
+           !(a->min_bytes != b->min_bytes) && !(a->max_bytes != b->max_bytes) &&
            model_config_equal(&a->config, &b->config);
 }
 
@@ -230,10 +267,10 @@ static void plans_round_trip(void **state)
     gsl_rng_set(random, 12);
     for (int i = 0; i < cases; i++) {
         struct model_plan_row rows[6];
-        struct model_plan plan = {.rows = rows,
-                                  .row_count = pick(random, 7),
-                                  .strategy = random_text(arena, random)};
+        struct model_plan plan = {.rows = rows};
 
+        plan.row_count = pick(random, 7);
+        plan.strategy = random_text(arena, random);
         for (int j = 0; j < plan.row_count; j++) {
             rows[j] = random_row(arena, random);
         }

@@ -91,9 +91,9 @@ fixture_workload_read(struct model_arena *arena,
                       struct model_errors *errors)
 {
     struct fixture_file file = fixture_file_open(text);
-    enum model_status status = model_workload_read(
-        arena, model_arena_text(arena, file.path), NULL, 0, topology, workload,
-        errors);
+    enum model_status status =
+        model_workload_read(arena, model_arena_text(arena, file.path), NULL, 0,
+                            topology, workload, errors);
 
     fixture_file_close(&file);
     return status;
@@ -195,8 +195,8 @@ static inline struct model_topology *
 fixture_tiny(struct model_arena *arena, const char *const *sets, int set_count)
 {
     int base = FIXTURE_COUNT(fixture_tiny_sets);
-    const char **all = model_arena_array(
-        arena, (size_t)base + (size_t)set_count, sizeof *all);
+    const char **all =
+        model_arena_array(arena, (size_t)base + (size_t)set_count, sizeof *all);
 
     for (int i = 0; i < base; i++) {
         all[i] = fixture_tiny_sets[i];

@@ -136,8 +136,7 @@ static void more_threads_more_in_flight(void **state)
     assert_near_ratio(model_channel_make(&topology, &hop, 640).bytes_per_us,
                       20000.0 / 7.0, 1e-12);
     for (int threads = 32; threads <= 1024; threads += 32) {
-        double rate =
-            model_channel_make(&topology, &hop, threads).bytes_per_us;
+        double rate = model_channel_make(&topology, &hop, threads).bytes_per_us;
 
         assert_true(rate > before && rate < 4000);
         before = rate;

@@ -25,8 +25,8 @@ static struct model_collective ring(struct model_arena *arena,
                                     double size_bytes,
                                     const struct model_config *config)
 {
-    struct model_group world = {"world", NULL,
-                                model_topology_rank_count(topology)};
+    struct model_group world = {.name = "world",
+                                .count = model_topology_rank_count(topology)};
     struct model_fabric fabric;
 
     model_fabric_make(topology, folded, &fabric);
@@ -59,8 +59,8 @@ static void check_uses(const struct model_collective *collective)
 {
     for (int i = 0; i < collective->use_count; i++) {
         assert_true(collective->uses[i].flows > 0);
-        assert_true(i == 0 || collective->uses[i - 1].link <
-                                  collective->uses[i].link);
+        assert_true(i == 0 ||
+                    collective->uses[i - 1].link < collective->uses[i].link);
     }
 }
 
@@ -94,8 +94,8 @@ static void bytes_of_a_channel(void **state)
 }
 
 /*
- * The block of a rank, 10 MB, over 10 channels: 1 MB. A chunk of 64 KiB binds; one
- * of 2 MiB is cut to 1 MB. The footprint is that of all channels.
+ * The block of a rank, 10 MB, over 10 channels: 1 MB. A chunk of 64 KiB binds;
+ * one of 2 MiB is cut to 1 MB. The footprint is that of all channels.
  */
 static void chunks_are_cut_to_the_block(void **state)
 {
@@ -127,24 +127,25 @@ static void hbm_bytes_over_p2p(void **state)
             NULL, 0);
         struct model_config config = config_of(MODEL_P2P, 4, 65536);
 
-        assert_near_ratio(ring(*state, topology, true, MODEL_ALL_GATHER, 1e9,
-                               &config)
-                              .hbm_ratio,
-                          (3.0 * n - 1) / (n - 1), 1e-12);
-        assert_near_ratio(ring(*state, topology, true, MODEL_REDUCE_SCATTER,
-                               1e9, &config)
-                              .hbm_ratio,
-                          (3.0 * n - 1) / (n - 1), 1e-12);
-        assert_near_ratio(ring(*state, topology, true, MODEL_ALL_REDUCE, 1e9,
-                               &config)
-                              .hbm_ratio,
-                          (6.0 * n - 4) / (2 * (n - 1)), 1e-12);
+        assert_near_ratio(
+            ring(*state, topology, true, MODEL_ALL_GATHER, 1e9, &config)
+                .hbm_ratio,
+            (3.0 * n - 1) / (n - 1), 1e-12);
+        assert_near_ratio(
+            ring(*state, topology, true, MODEL_REDUCE_SCATTER, 1e9, &config)
+                .hbm_ratio,
+            (3.0 * n - 1) / (n - 1), 1e-12);
+        assert_near_ratio(
+            ring(*state, topology, true, MODEL_ALL_REDUCE, 1e9, &config)
+                .hbm_ratio,
+            (6.0 * n - 4) / (2 * (n - 1)), 1e-12);
     }
 }
 
 /*
- * Through host memory (facts/nccl.md section 3): a middle step touches HBM once, S.
- * With the first and last step's 2 S: AllGather over 8 GPUs (7 + 2) / 7.
+ * Through host memory (facts/nccl.md section 3): a middle step touches HBM
+ * once, S. With the first and last step's 2 S: AllGather over 8 GPUs (7 + 2)
+ * / 7.
  */
 static void hbm_bytes_over_shm(void **state)
 {
@@ -176,9 +177,9 @@ static void hbm_bytes_of_a_mixed_ring(void **state)
 }
 
 /*
- * One GPU a node, GPUDirect: every step is 5 S (facts/nccl.md section 3: output,
- * FIFO written and read by the NIC, FIFO written by the NIC and read); 4 ranks: 5 +
- * 2/3. Without GPUDirect the FIFOs are host memory: 1 + 2/3.
+ * One GPU a node, GPUDirect: every step is 5 S (facts/nccl.md section 3:
+ * output, FIFO written and read by the NIC, FIFO written by the NIC and read);
+ * 4 ranks: 5 + 2/3. Without GPUDirect the FIFOs are host memory: 1 + 2/3.
  */
 static void hbm_bytes_over_the_network(void **state)
 {
@@ -198,8 +199,8 @@ static void hbm_bytes_over_the_network(void **state)
 }
 
 /*
- * 4 GPUs in NVLink pairs, over PCIe between them: 2 hops of each kind. 64 threads
- * with 1000 bytes a warp: f = 2000, f / b = 1 us.
+ * 4 GPUs in NVLink pairs, over PCIe between them: 2 hops of each kind. 64
+ * threads with 1000 bytes a warp: f = 2000, f / b = 1 us.
  *
  *     NVLink  R = 2 x 0.5 + 1 = 2: 2000 / 3 bytes/us, sync 0.25 + 0.5
  *     PCIe    up and down 1 us, R = 2 x 1 + 1 = 3: 500 bytes/us, sync 0.25 + 1
@@ -218,9 +219,8 @@ static void the_pace_of_a_ring(void **state)
         "node.nvlink.latency=0.5 us",
         "node.pcie.latency=0.5 us",
     };
-    const struct model_topology *topology =
-        fixture_topology(*state, "1x4 gpu:a40 nvlink:pairs pcie:4", sets,
-                         FIXTURE_COUNT(sets));
+    const struct model_topology *topology = fixture_topology(
+        *state, "1x4 gpu:a40 nvlink:pairs pcie:4", sets, FIXTURE_COUNT(sets));
     struct model_config config = config_of(MODEL_P2P, 2, 65536);
     struct model_collective collective =
         ring(*state, topology, true, MODEL_ALL_GATHER, 80e3, &config);
@@ -261,8 +261,8 @@ static void links_of_an_nvswitch_node(void **state)
 }
 
 /*
- * A lagom-a node: NVLink pairs (0 1) (2 3) (4 5) (6 7), GPUs 0 to 3 on socket 0,
- * each GPU on a root port. 8 channels: 4 run 0 1 .. 7, 4 backwards.
+ * A lagom-a node: NVLink pairs (0 1) (2 3) (4 5) (6 7), GPUs 0 to 3 on socket
+ * 0, each GPU on a root port. 8 channels: 4 run 0 1 .. 7, 4 backwards.
  *
  *     NVLink   each GPU sends 4 to its partner (one direction's) and gets 4
  *     PCIe     each GPU sends 4 and gets 4: GPU 1 forward up, backward down
@@ -301,29 +301,26 @@ static void links_of_a_lagom_a_node(void **state)
         }
     }
     for (int socket = 0; socket < 2; socket++) {
-        assert_near(
-            flows_on(topology, true, &collective,
-                     model_arena_format(*state, "node0.socket%d.cross.out",
-                                        socket)),
-            8, 0);
-        assert_near(
-            flows_on(
-                topology, true, &collective,
-                model_arena_format(*state, "node0.socket%d.cross.in", socket)),
-            8, 0);
-        assert_near(
-            flows_on(topology, true, &collective,
-                     model_arena_format(*state, "node0.socket%d.memory",
-                                        socket)),
-            0, 0);
+        assert_near(flows_on(topology, true, &collective,
+                             model_arena_format(
+                                 *state, "node0.socket%d.cross.out", socket)),
+                    8, 0);
+        assert_near(flows_on(topology, true, &collective,
+                             model_arena_format(
+                                 *state, "node0.socket%d.cross.in", socket)),
+                    8, 0);
+        assert_near(flows_on(topology, true, &collective,
+                             model_arena_format(*state, "node0.socket%d.memory",
+                                                socket)),
+                    0, 0);
     }
     assert_int_equal(collective.use_count, 44);
 }
 
 /*
- * The same through host memory: the port for SHM carries it, and of each hop the
- * sender's socket's memory is written and read. Forward 1 -> 2, 3 -> 4 and backward
- * 2 -> 1, 0 -> 7 start on socket 0: 4 hops of 4 channels, twice: 32.
+ * The same through host memory: the port for SHM carries it, and of each hop
+ * the sender's socket's memory is written and read. Forward 1 -> 2, 3 -> 4 and
+ * backward 2 -> 1, 0 -> 7 start on socket 0: 4 hops of 4 channels, twice: 32.
  */
 static void links_through_host_memory(void **state)
 {
@@ -334,10 +331,10 @@ static void links_through_host_memory(void **state)
         ring(*state, topology, true, MODEL_ALL_GATHER, 1e9, &config);
 
     check_uses(&collective);
-    assert_near(
-        flows_on(topology, true, &collective, "node0.socket0.memory"), 32, 0);
-    assert_near(
-        flows_on(topology, true, &collective, "node0.socket1.memory"), 32, 0);
+    assert_near(flows_on(topology, true, &collective, "node0.socket0.memory"),
+                32, 0);
+    assert_near(flows_on(topology, true, &collective, "node0.socket1.memory"),
+                32, 0);
     assert_near(flows_on(topology, true, &collective, "node0.gpu5.port.shm"), 8,
                 0);
     assert_near(flows_on(topology, true, &collective, "node0.gpu5.port.p2p"), 0,
@@ -356,28 +353,35 @@ static void links_of_the_network(void **state)
     static const struct {
         const char *name;
         double flows;
-    } rows[] = {{"node0.nic0.out", 6}, {"node0.nic0.in", 6},
-                {"node0.nic1.out", 4}, {"node0.nic1.in", 4},
+    } rows[] = {{"node0.nic0.out", 6},
+                {"node0.nic0.in", 6},
+                {"node0.nic1.out", 4},
+                {"node0.nic1.in", 4},
                 /* NIC 0: forward 7 leaves, backward 0 does; NIC 1: 3 and 4 */
-                {"node0.gpu7.pcie.up", 3},   {"node0.gpu0.pcie.up", 3},
-                {"node0.gpu3.pcie.up", 2},   {"node0.gpu4.pcie.up", 2},
-                {"node0.gpu0.pcie.down", 3}, {"node0.gpu7.pcie.down", 3},
-                {"node0.gpu4.pcie.down", 2}, {"node0.gpu3.pcie.down", 2},
+                {"node0.gpu7.pcie.up", 3},
+                {"node0.gpu0.pcie.up", 3},
+                {"node0.gpu3.pcie.up", 2},
+                {"node0.gpu4.pcie.up", 2},
+                {"node0.gpu0.pcie.down", 3},
+                {"node0.gpu7.pcie.down", 3},
+                {"node0.gpu4.pcie.down", 2},
+                {"node0.gpu3.pcie.down", 2},
                 {"node0.gpu1.pcie.up", 0},
                 /* all 10 but the 3 that leave the node from GPU 7 */
-                {"node0.gpu7.nvlink.out", 7}, {"node0.gpu1.nvlink.out", 10}};
+                {"node0.gpu7.nvlink.out", 7},
+                {"node0.gpu1.nvlink.out", 10}};
     const struct model_topology *topology = fixture_topology(
         *state, "2x8 gpu:h100 nvswitch nic:2x400Gbit/s", NULL, 0);
     struct model_config config = config_of(MODEL_P2P, 10, 65536);
 
     for (int folded = 0; folded < 2; folded++) {
-        struct model_collective collective = ring(
-            *state, topology, folded == 1, MODEL_ALL_GATHER, 1e9, &config);
+        struct model_collective collective =
+            ring(*state, topology, folded == 1, MODEL_ALL_GATHER, 1e9, &config);
 
         check_uses(&collective);
         for (int i = 0; i < FIXTURE_COUNT(rows); i++) {
-            double flows = flows_on(topology, folded == 1, &collective,
-                                    rows[i].name);
+            double flows =
+                flows_on(topology, folded == 1, &collective, rows[i].name);
 
             if (flows != rows[i].flows) {
                 fail_msg("folded %d, %s: %g flows", folded, rows[i].name,

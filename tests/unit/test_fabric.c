@@ -76,9 +76,9 @@ static void check_routes(struct model_arena *arena,
     check_routes((arena), (fabric), (routes), FIXTURE_COUNT(routes))
 
 /*
- * 8 GPUs, 2 below a switch, 2 sockets, 2 NICs: 6 kinds with a link for each GPU, 2
- * with one for each of 4 switches, 3 for each socket, 2 for each NIC: 48 + 8 + 6 +
- * 4 = 66.
+ * 8 GPUs, 2 below a switch, 2 sockets, 2 NICs: 6 kinds with a link for each
+ * GPU, 2 with one for each of 4 switches, 3 for each socket, 2 for each NIC: 48
+ * + 8 + 6 + 4 = 66.
  */
 static void links_are_counted(void **state)
 {
@@ -120,8 +120,9 @@ static void names_are_unique_and_tell_the_kind(void **state)
         {".in", MODEL_LINK_NIC_IN, 4},
     };
     struct model_fabric fabric =
-        make(*state, "2x8 gpu:a40 nvlink:pairs pcie:4:2/switch sockets:2 "
-                     "nic:2x400Gbit/s",
+        make(*state,
+             "2x8 gpu:a40 nvlink:pairs pcie:4:2/switch sockets:2 "
+             "nic:2x400Gbit/s",
              false);
     const char *names[LINKS_MAX];
     int counts[MODEL_LINK_KINDS] = {0};
@@ -141,9 +142,9 @@ static void names_are_unique_and_tell_the_kind(void **state)
             size_t length = strlen(names[link]);
             size_t end = strlen(rows[i].end);
 
-            right = right || (rows[i].kind == kind && length > end &&
-                              strcmp(names[link] + length - end,
-                                     rows[i].end) == 0);
+            right =
+                right || (rows[i].kind == kind && length > end &&
+                          strcmp(names[link] + length - end, rows[i].end) == 0);
         }
         assert_true(right);
     }
@@ -163,8 +164,8 @@ static void a_short_buffer_cuts_the_name(void **state)
     struct model_fabric fabric = make(*state, "1x2 gpu:a40 nvswitch", true);
     char buffer[9];
 
-    assert_ptr_equal(
-        model_fabric_link_name(&fabric, 0, buffer, sizeof buffer), buffer);
+    assert_ptr_equal(model_fabric_link_name(&fabric, 0, buffer, sizeof buffer),
+                     buffer);
     assert_string_equal(buffer, "node0.gp");
 }
 
@@ -172,10 +173,10 @@ static void a_short_buffer_cuts_the_name(void **state)
 static void rates_come_from_their_keys(void **state)
 {
     static const char *const sets[] = {
-        "node.nvlink.rate=1 GB/s", "node.pcie.rate=2 GB/s",
-        "node.pcie.p2p_rate=3 GB/s", "node.pcie.shm_rate=4 GB/s",
+        "node.nvlink.rate=1 GB/s",     "node.pcie.rate=2 GB/s",
+        "node.pcie.p2p_rate=3 GB/s",   "node.pcie.shm_rate=4 GB/s",
         "node.host.cross_rate=5 GB/s", "node.host.memory_rate=6 GB/s",
-        "node.nics.rate=10 GB/s", "node.nics.achieved=0.7"};
+        "node.nics.rate=10 GB/s",      "node.nics.achieved=0.7"};
     /* 1 GB/s is 1000 bytes/us; a NIC's is 10,000 x 0.7 */
     static const double rates[MODEL_LINK_KINDS] = {
         [MODEL_LINK_NVLINK_OUT] = 1000, [MODEL_LINK_NVLINK_IN] = 1000,
@@ -236,9 +237,10 @@ static void over_nvlink(void **state)
 }
 
 /*
- * PCIe 4: 0.18 us a link; 0.16 us between sockets. Two GPUs below a switch: up and
- * down, 2 links. Else by way of the root: GPU, switch, switch, GPU, 4 links, and
- * the sockets' link where they differ. The port of both GPUs carries it.
+ * PCIe 4: 0.18 us a link; 0.16 us between sockets. Two GPUs below a switch: up
+ * and down, 2 links. Else by way of the root: GPU, switch, switch, GPU, 4
+ * links, and the sockets' link where they differ. The port of both GPUs carries
+ * it.
  */
 static void over_pcie(void **state)
 {
@@ -281,8 +283,8 @@ static void over_root_ports(void **state)
 }
 
 /*
- * Through host memory even two GPUs of one switch go up to the root. The sender's
- * socket's memory is written and read.
+ * Through host memory even two GPUs of one switch go up to the root. The
+ * sender's socket's memory is written and read.
  */
 static void through_host_memory(void **state)
 {

@@ -5,8 +5,8 @@
  *     layer  qkv h (q + 2 kv), out q h, up h f (gated: twice), down f h
  *     root   embedding and head, 2 V h (tied: once)
  *
- * with h hidden, q and kv the widths of queries and keys, f the FFN's width, V the
- * vocabulary; 2 bytes each in bf16.
+ * with h hidden, q and kv the widths of queries and keys, f the FFN's width, V
+ * the vocabulary; 2 bytes each in bf16.
  */
 #include "model/transformer.h"
 
@@ -24,8 +24,8 @@ static struct model_workload *read_with(struct model_arena *arena,
 {
     struct model_workload *w = model_arena_alloc(arena, sizeof *w);
     struct model_errors errors = {.arena = arena};
-    enum model_status status = model_workload_read(
-        arena, name, sets, set_count, machine(arena), w, &errors);
+    enum model_status status = model_workload_read(arena, name, sets, set_count,
+                                                   machine(arena), w, &errors);
 
     fixture_no_errors(&errors);
     assert_int_equal(status, MODEL_OK);
@@ -117,14 +117,17 @@ static void bytes_of_a_layer_and_the_root(void **state)
 }
 
 /*
- * Per step each of L layers is gathered forward and backward, the root once: 2L +
- * 1. Each is reduced once: L + 1. In all 2 bytes x (2 L P + R), and x (L P + R).
+ * Per step each of L layers is gathered forward and backward, the root once: 2L
+ * +
+ * 1. Each is reduced once: L + 1. In all 2 bytes x (2 L P + R), and x (L P +
+ * R).
  */
 static void counts_and_sums(void **state)
 {
     for (int i = 0; i < FIXTURE_COUNT(shapes); i++) {
         const struct shape *shape = &shapes[i];
-        const struct model_workload *w = read_with(*state, shape->name, NULL, 0);
+        const struct model_workload *w =
+            read_with(*state, shape->name, NULL, 0);
         double layers_bytes = shape->layers * shape->layer_bytes;
 
         assert_int_equal(count_of(w, MODEL_OP_ALL_GATHER),
@@ -166,8 +169,8 @@ static void parameters_follow_the_table(void **state)
 }
 
 /*
- * Flops of the GEMMs of a step, 2 m n k: 6 a parameter and token, 2 forward and 4
- * backward, layers and head. T = 2 x 2048 tokens of Phi-2.
+ * Flops of the GEMMs of a step, 2 m n k: 6 a parameter and token, 2 forward and
+ * 4 backward, layers and head. T = 2 x 2048 tokens of Phi-2.
  */
 static void gemms_do_6_flops_a_parameter_and_token(void **state)
 {
@@ -181,14 +184,13 @@ static void gemms_do_6_flops_a_parameter_and_token(void **state)
                      ? 2 * op->m * op->n * op->k * op->batch
                      : 0;
     }
-    assert_near_ratio(flops,
-                      6.0 * 4096.0 * (32 * 78643200.0 + 51200.0 * 2560.0),
-                      1e-12);
+    assert_near_ratio(
+        flops, 6.0 * 4096.0 * (32 * 78643200.0 + 51200.0 * 2560.0), 1e-12);
 }
 
 /*
- * Causal attention: 4 T s q / 2 = 2 x 4096 x 2048 x 2560 flops forward, 2.5 times
- * backward; one CTA per head and 128 rows: 2 x 32 x 16.
+ * Causal attention: 4 T s q / 2 = 2 x 4096 x 2048 x 2560 flops forward, 2.5
+ * times backward; one CTA per head and 128 rows: 2 x 32 x 16.
  */
 static void attention_by_its_totals(void **state)
 {
@@ -222,8 +224,9 @@ static void the_optimizer_has_its_shard(void **state)
 }
 
 /*
- * Forward: layer l's first kernel waits for its AllGather. Layer l + 1's AllGather
- * is issued when layer l starts: after layer l - 1 is done (two live layers).
+ * Forward: layer l's first kernel waits for its AllGather. Layer l + 1's
+ * AllGather is issued when layer l starts: after layer l - 1 is done (two live
+ * layers).
  */
 static void forward_prefetch(void **state)
 {
@@ -247,10 +250,9 @@ static void forward_prefetch(void **state)
             /* and not for the layer before it: they overlap */
             assert_false(waits_for(
                 w, fixture_op(w, gather),
-                fixture_op(w,
-                           model_arena_format(
-                               *state, "step0.forward.%d.residual",
-                               layer - 1))));
+                fixture_op(w, model_arena_format(*state,
+                                                 "step0.forward.%d.residual",
+                                                 layer - 1))));
         }
     }
 }
@@ -259,8 +261,7 @@ static void forward_prefetch(void **state)
 static void no_forward_prefetch(void **state)
 {
     static const char *const sets[] = {"parallel.forward_prefetch=false"};
-    const struct model_workload *w =
-        read_with(*state, "phi-2-fsdp", sets, 1);
+    const struct model_workload *w = read_with(*state, "phi-2-fsdp", sets, 1);
 
     for (int layer = 1; layer < 32; layer++) {
         expect_wait(
@@ -272,8 +273,8 @@ static void no_forward_prefetch(void **state)
 
 /*
  * Backward: layer l - 1's AllGather when layer l starts, before layer l + 1's
- * ReduceScatter on the stream; the ReduceScatter waits for its gradients. The last
- * kernel of a layer's backward is the gradient of its first norm.
+ * ReduceScatter on the stream; the ReduceScatter waits for its gradients. The
+ * last kernel of a layer's backward is the gradient of its first norm.
  */
 static void backward_prefetch(void **state)
 {
@@ -286,33 +287,31 @@ static void backward_prefetch(void **state)
         const char *scatter = model_arena_format(
             *state, "step0.backward.%d.reduce_scatter", layer);
 
+        expect_wait(w,
+                    model_arena_format(
+                        *state, "step0.backward.%d.residual.grad", layer),
+                    gather);
         expect_wait(
-            w, model_arena_format(*state, "step0.backward.%d.residual.grad",
-                                  layer),
-            gather);
-        expect_wait(w, scatter,
-                    model_arena_format(*state, "step0.backward.%d.norm1.grad",
-                                       layer));
+            w, scatter,
+            model_arena_format(*state, "step0.backward.%d.norm1.grad", layer));
         if (layer <= 29) {
             expect_wait(w, gather,
                         model_arena_format(
                             *state, "step0.backward.%d.norm1.grad", layer + 2));
-            assert_true(fixture_op(w, gather) <
-                        fixture_op(w, model_arena_format(
-                                          *state,
-                                          "step0.backward.%d.reduce_scatter",
-                                          layer + 2)));
+            assert_true(
+                fixture_op(w, gather) <
+                fixture_op(w, model_arena_format(
+                                  *state, "step0.backward.%d.reduce_scatter",
+                                  layer + 2)));
         }
     }
-    expect_wait(w, "step0.root.reduce_scatter",
-                "step0.backward.0.norm1.grad");
+    expect_wait(w, "step0.root.reduce_scatter", "step0.backward.0.norm1.grad");
 }
 
 static void no_backward_prefetch(void **state)
 {
     static const char *const sets[] = {"parallel.backward_prefetch=false"};
-    const struct model_workload *w =
-        read_with(*state, "phi-2-fsdp", sets, 1);
+    const struct model_workload *w = read_with(*state, "phi-2-fsdp", sets, 1);
 
     for (int layer = 0; layer < 31; layer++) {
         expect_wait(
@@ -359,10 +358,9 @@ static void windows_hold_what_overlaps(void **state)
 
     for (int i = 0; i < w->op_count; i++) {
         const char *id = w->ops[i].id;
-        const char *window = strstr(id, ".forward.") != NULL ? "forward"
-                             : strstr(id, ".backward.") != NULL
-                                 ? "backward"
-                                 : "root";
+        const char *window = strstr(id, ".forward.") != NULL    ? "forward"
+                             : strstr(id, ".backward.") != NULL ? "backward"
+                                                                : "root";
 
         assert_string_equal(w->ops[i].window, window);
     }
@@ -386,9 +384,8 @@ static void bad_models_are_refused(void **state)
         struct model_errors errors = {.arena = *state};
         struct model_workload w;
 
-        assert_int_equal(model_workload_read(*state, "phi-2-fsdp",
-                                             &rows[i].set, 1, machine(*state),
-                                             &w, &errors),
+        assert_int_equal(model_workload_read(*state, "phi-2-fsdp", &rows[i].set,
+                                             1, machine(*state), &w, &errors),
                          MODEL_BAD_INPUT);
         fixture_expect_error(&errors, rows[i].key, rows[i].message);
     }

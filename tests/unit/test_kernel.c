@@ -21,11 +21,8 @@ static const struct model_gpu gpu = {
     .tile_n = 400,
 };
 
-static struct model_kernel gemm(double m,
-                                double n,
-                                double k,
-                                double batch,
-                                enum model_schedule schedule)
+static struct model_kernel
+gemm(double m, double n, double k, double batch, enum model_schedule schedule)
 {
     return model_kernel_gemm(&gpu, MODEL_BF16, m, n, k, batch, 0, 0, schedule);
 }
@@ -73,8 +70,8 @@ static void tiles_and_their_time(void **state)
 /* 50 x 50 tiles instead of the GPU's: 15 x 34; 2 x 50 x 50 x 300 flops. */
 static void a_tile_can_be_given(void **state)
 {
-    struct model_kernel kernel = model_kernel_gemm(
-        &gpu, MODEL_BF16, 750, 1700, 300, 1, 50, 50, MODEL_WAVES);
+    struct model_kernel kernel = model_kernel_gemm(&gpu, MODEL_BF16, 750, 1700,
+                                                   300, 1, 50, 50, MODEL_WAVES);
 
     (void)state;
     assert_int_equal(kernel.loads, 510);
@@ -153,8 +150,8 @@ static void one_tile_has_no_reuse(void **state)
 static void types_have_their_bytes(void **state)
 {
     struct model_kernel half = gemm(750, 1700, 300, 1, MODEL_WAVES);
-    struct model_kernel full = model_kernel_gemm(
-        &gpu, MODEL_FP32, 750, 1700, 300, 1, 0, 0, MODEL_WAVES);
+    struct model_kernel full = model_kernel_gemm(&gpu, MODEL_FP32, 750, 1700,
+                                                 300, 1, 0, 0, MODEL_WAVES);
 
     (void)state;
     assert_near_ratio(full.load_us, 120, 1e-12);
@@ -275,16 +272,14 @@ static void l2_share_at_its_corners(void **state)
         {6, 4, 4, 0.75},    /* 6 / 8 */
         {6, 6, 6, 0.5},     /* halves */
         {6, 1e9, 1e9, 0.5}, /* more than all counts as all */
-        {6, 3, 1e9, 6.0 / 9.0},
-        {6, 1e9, 3, 6.0 / 9.0},
-        {6, 0, 0, 1},
+        {6, 3, 1e9, 6.0 / 9.0}, {6, 1e9, 3, 6.0 / 9.0}, {6, 0, 0, 1},
     };
 
     (void)state;
     for (int i = 0; i < FIXTURE_COUNT(rows); i++) {
-        assert_near(model_l2_share(rows[i].l2, rows[i].working_set,
-                                   rows[i].footprint),
-                    rows[i].share, 1e-15);
+        assert_near(
+            model_l2_share(rows[i].l2, rows[i].working_set, rows[i].footprint),
+            rows[i].share, 1e-15);
     }
 }
 
@@ -315,8 +310,8 @@ static void bytes_lie_between_the_bounds(void **state)
 }
 
 /*
- * The hand check of cases/README.md: Phi-2's four GEMMs of a layer, 4096 tokens,
- * on an A40 with 128 x 256 tiles: 32 rows of tiles by 30, 10, 40, 10.
+ * The hand check of cases/README.md: Phi-2's four GEMMs of a layer, 4096
+ * tokens, on an A40 with 128 x 256 tiles: 32 rows of tiles by 30, 10, 40, 10.
  */
 static void phi_2_has_the_tiles_of_the_hand_check(void **state)
 {

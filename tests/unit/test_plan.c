@@ -29,8 +29,7 @@ static struct model_plan_row any_row(void)
                                    .config = model_config_none()};
 }
 
-static struct model_plan
-read_plan(struct model_arena *arena, const char *text)
+static struct model_plan read_plan(struct model_arena *arena, const char *text)
 {
     struct fixture_file file = fixture_file_open(text);
     struct model_errors errors = {.arena = arena};
@@ -143,8 +142,8 @@ static void the_first_match_counts(void **state)
 }
 
 /*
- * The op's own keys, then the row, then the fallback. A row that leaves a setting
- * out does not open the next row.
+ * The op's own keys, then the row, then the fallback. A row that leaves a
+ * setting out does not open the next row.
  */
 static void settings_come_from_the_nearest(void **state)
 {
@@ -163,10 +162,10 @@ static void settings_come_from_the_nearest(void **state)
     rows[0].config.transport = MODEL_SHM;
     rows[1].config.threads = 96;
     config = model_plan_config(&plan, w, &w->ops[3], &fallback);
-    assert_int_equal(config.channels, 3);            /* the op's */
-    assert_int_equal(config.transport, MODEL_SHM);   /* the row's */
-    assert_int_equal(config.threads, 512);           /* the fallback's */
-    assert_near(config.chunk_bytes, 2097152, 0);     /* the fallback's */
+    assert_int_equal(config.channels, 3);          /* the op's */
+    assert_int_equal(config.transport, MODEL_SHM); /* the row's */
+    assert_int_equal(config.threads, 512);         /* the fallback's */
+    assert_near(config.chunk_bytes, 2097152, 0);   /* the fallback's */
     assert_true(model_config_is_complete(&config));
     config = model_plan_config(&plan, w, &w->ops[0], &fallback);
     assert_int_equal(config.channels, 4);
@@ -179,10 +178,9 @@ static void settings_come_from_the_nearest(void **state)
 /* The transport p2p is 0 and must not read as "not set" or the other way. */
 static void transport_p2p_is_a_setting(void **state)
 {
-    struct model_plan plan = read_plan(
-        *state, "collectives:\n"
-                "  - {transport: p2p}\n"
-                "  - {algorithm: ring}\n");
+    struct model_plan plan = read_plan(*state, "collectives:\n"
+                                               "  - {transport: p2p}\n"
+                                               "  - {algorithm: ring}\n");
 
     assert_int_equal(plan.rows[0].config.transport, MODEL_P2P);
     assert_int_equal(plan.rows[0].config.algorithm, MODEL_UNSET);
@@ -286,10 +284,10 @@ static void faults_are_reported(void **state)
         struct model_errors errors = {.arena = *state};
         struct model_plan plan;
 
-        assert_int_equal(
-            model_plan_read(*state, model_arena_text(*state, file.path), &plan,
-                            &errors),
-            MODEL_BAD_INPUT);
+        assert_int_equal(model_plan_read(*state,
+                                         model_arena_text(*state, file.path),
+                                         &plan, &errors),
+                         MODEL_BAD_INPUT);
         fixture_file_close(&file);
         fixture_expect_error(&errors, rows[i].key, rows[i].message);
     }

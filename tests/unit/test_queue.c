@@ -30,8 +30,8 @@ static void order_is_time_phase_sequence(void **state)
 
     sim_queue_start(&queue, *state);
     for (int i = 0; i < FIXTURE_COUNT(rows); i++) {
-        sim_queue_push(&queue, event_at(rows[i].time_ps, rows[i].phase,
-                                        rows[i].target));
+        sim_queue_push(
+            &queue, event_at(rows[i].time_ps, rows[i].phase, rows[i].target));
     }
     assert_true(sim_queue_first(&queue)->time_ps == 0);
     for (int i = 0; i < FIXTURE_COUNT(rows); i++) {
@@ -75,13 +75,15 @@ static void ties_leave_as_they_came(void **state)
 /* Few different values, so that each level of the order has its ties. */
 static struct sim_event random_event(gsl_rng *random)
 {
-    return (struct sim_event){
-        .time_ps = (int64_t)gsl_rng_uniform_int(random, 3),
-        .phase = (int)gsl_rng_uniform_int(random, 4),
-        .sequence = gsl_rng_uniform_int(random, 3),
-        .kind = (int)gsl_rng_uniform_int(random, 3),
-        .target = (int)gsl_rng_uniform_int(random, 3),
-        .generation = (uint32_t)gsl_rng_uniform_int(random, 3)};
+    struct sim_event event = {.time_ps = 0};
+
+    event.time_ps = (int64_t)gsl_rng_uniform_int(random, 3);
+    event.phase = (int)gsl_rng_uniform_int(random, 4);
+    event.sequence = gsl_rng_uniform_int(random, 3);
+    event.kind = (int)gsl_rng_uniform_int(random, 3);
+    event.target = (int)gsl_rng_uniform_int(random, 3);
+    event.generation = (uint32_t)gsl_rng_uniform_int(random, 3);
+    return event;
 }
 
 static int sign(int value)
@@ -168,7 +170,8 @@ static void heap_agrees_with_a_scan(void **state)
                     least = j;
                 }
             }
-            assert_true(sim_queue_first(&queue)->time_ps == kept[least].time_ps);
+            assert_true(sim_queue_first(&queue)->time_ps ==
+                        kept[least].time_ps);
             assert_true(sim_queue_pop(&queue, &event));
             assert_int_equal(sim_event_compare(&event, &kept[least]), 0);
             assert_int_equal(event.target, kept[least].target);

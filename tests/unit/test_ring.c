@@ -6,9 +6,8 @@
 
 #include "tests/unit/fixture.h"
 
-static struct model_ring make(struct model_arena *arena,
-                              const char *notation,
-                              struct model_group *group)
+static struct model_ring
+make(struct model_arena *arena, const char *notation, struct model_group *group)
 {
     const struct model_topology *topology =
         fixture_topology(arena, notation, NULL, 0);
@@ -78,7 +77,7 @@ expect_next(const struct model_ring *ring, int variant, const int *next)
 /* One node: forward and backward, as the ranks are numbered. */
 static void one_node_of_8(void **state)
 {
-    struct model_group world = {"world", NULL, 0};
+    struct model_group world = {.name = "world"};
     struct model_ring ring = make(*state, "1x8 gpu:a40 nvswitch", &world);
 
     assert_int_equal(ring.variants, 2);
@@ -90,7 +89,7 @@ static void one_node_of_8(void **state)
 /* NICs change nothing within a node. */
 static void one_node_with_nics(void **state)
 {
-    struct model_group world = {"world", NULL, 0};
+    struct model_group world = {.name = "world"};
     struct model_ring ring =
         make(*state, "1x8 gpu:a40 nvswitch nic:2x400Gbit/s", &world);
 
@@ -106,24 +105,24 @@ static void one_node_with_nics(void **state)
  */
 static void two_nodes_with_two_nics(void **state)
 {
-    struct model_group world = {"world", NULL, 0};
+    struct model_group world = {.name = "world"};
     struct model_ring ring =
         make(*state, "2x8 gpu:a40 nvswitch nic:2x400Gbit/s", &world);
 
     assert_int_equal(ring.variants, 4);
-    expect_next(&ring, 0,
-                (const int[]){1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15,
-                              0});
-    expect_next(&ring, 1,
-                (const int[]){15, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
-                              14});
+    expect_next(
+        &ring, 0,
+        (const int[]){1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 0});
+    expect_next(
+        &ring, 1,
+        (const int[]){15, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14});
     /* 4 5 6 7 0 1 2 3, then 12 13 14 15 8 9 10 11 */
-    expect_next(&ring, 2,
-                (const int[]){1, 2, 3, 12, 5, 6, 7, 0, 9, 10, 11, 4, 13, 14, 15,
-                              8});
-    expect_next(&ring, 3,
-                (const int[]){7, 0, 1, 2, 11, 4, 5, 6, 15, 8, 9, 10, 3, 12, 13,
-                              14});
+    expect_next(
+        &ring, 2,
+        (const int[]){1, 2, 3, 12, 5, 6, 7, 0, 9, 10, 11, 4, 13, 14, 15, 8});
+    expect_next(
+        &ring, 3,
+        (const int[]){7, 0, 1, 2, 11, 4, 5, 6, 15, 8, 9, 10, 3, 12, 13, 14});
     check_cycles(&ring);
     for (int variant = 0; variant < 4; variant++) {
         assert_int_equal(model_ring_nic(&ring, variant), variant / 2);
@@ -134,7 +133,7 @@ static void two_nodes_with_two_nics(void **state)
 /* Each variant turned round is its neighbour: the ports' other direction. */
 static void odd_variants_run_backwards(void **state)
 {
-    struct model_group world = {"world", NULL, 0};
+    struct model_group world = {.name = "world"};
     struct model_ring ring =
         make(*state, "3x8 gpu:a40 nvswitch nic:4x200Gbit/s", &world);
 
@@ -151,7 +150,7 @@ static void odd_variants_run_backwards(void **state)
 /* 10 channels over 4 variants: 3 3 2 2; always as many as there are. */
 static void channels_spread_evenly(void **state)
 {
-    struct model_group world = {"world", NULL, 0};
+    struct model_group world = {.name = "world"};
     struct model_ring ring =
         make(*state, "2x8 gpu:a40 nvswitch nic:2x400Gbit/s", &world);
     static const int of_10[] = {3, 3, 2, 2};
@@ -189,7 +188,7 @@ static void many_shapes_are_cycles(void **state)
     };
 
     for (int i = 0; i < FIXTURE_COUNT(shapes); i++) {
-        struct model_group world = {"world", NULL, 0};
+        struct model_group world = {.name = "world"};
         struct model_ring ring = make(*state, shapes[i], &world);
 
         check_cycles(&ring);
@@ -216,7 +215,8 @@ static void chosen_ranks_are_cycles(void **state)
     } rows[] = {{uneven, 7, 4}, {one_each, 3, 4}, {same_node, 3, 2}};
 
     for (int i = 0; i < FIXTURE_COUNT(rows); i++) {
-        struct model_group group = {"g", rows[i].ranks, rows[i].count};
+        struct model_group group = {
+            .name = "g", .ranks = rows[i].ranks, .count = rows[i].count};
         struct model_ring ring =
             make(*state, "3x8 gpu:a40 nvswitch nic:2x400Gbit/s", &group);
 
@@ -225,7 +225,8 @@ static void chosen_ranks_are_cycles(void **state)
     }
     /* the second node's own ring: 8 11 13 */
     {
-        struct model_group group = {"g", same_node, 3};
+        struct model_group group = {
+            .name = "g", .ranks = same_node, .count = 3};
         struct model_ring ring =
             make(*state, "3x8 gpu:a40 nvswitch nic:2x400Gbit/s", &group);
 
@@ -237,8 +238,8 @@ static void chosen_ranks_are_cycles(void **state)
 static void members_have_ranks(void **state)
 {
     static const int chosen[] = {3, 5, 8};
-    struct model_group listed = {"g", chosen, 3};
-    struct model_group world = {"world", NULL, 16};
+    struct model_group listed = {.name = "g", .ranks = chosen, .count = 3};
+    struct model_group world = {.name = "world", .count = 16};
 
     (void)state;
     assert_int_equal(model_group_rank(&listed, 2), 8);

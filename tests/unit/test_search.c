@@ -8,7 +8,7 @@
 
 #include "tests/unit/fixture.h"
 
-/* -- classes and windows ---------------------------------------------------- */
+/* -- classes and windows -- */
 
 static struct search_problem *problem_of(struct model_arena *arena,
                                          const struct model_topology *topology,
@@ -38,8 +38,8 @@ static struct model_workload *shipped(struct model_arena *arena,
 }
 
 /*
- * Phi-2: the root's AllGather and ReduceScatter, 500 MiB, once; a layer's, 150 MiB,
- * 32 times: gathered forward and backward, reduced backward.
+ * Phi-2: the root's AllGather and ReduceScatter, 500 MiB, once; a layer's, 150
+ * MiB, 32 times: gathered forward and backward, reduced backward.
  */
 static void classes_of_phi_2(void **state)
 {
@@ -85,8 +85,8 @@ static void classes_of_phi_2(void **state)
                                 w->ops[i].window);
         }
     }
-    assert_true(model_config_equal(&problem->baseline,
-                                   &topology->observed.config));
+    assert_true(
+        model_config_equal(&problem->baseline, &topology->observed.config));
 }
 
 #define FIXED                                                                  \
@@ -174,15 +174,14 @@ static void a_plan_knows_ops_without_a_window(void **state)
     configs[1].channels = 2;
     plan = search_plan(*state, problem, configs, NULL);
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(
-            model_plan_find(&plan, w, &w->ops[i])->config.channels,
-            problem->class_of[i] + 1);
+        assert_int_equal(model_plan_find(&plan, w, &w->ops[i])->config.channels,
+                         problem->class_of[i] + 1);
     }
 }
 
 /*
- * x: AllGathers of 10 and 30 us (class 0, mean 20), a ReduceScatter of 7. y: a GEMM
- * of 100 us. Window x: X = 47, Y = 100; window y: X = 5, Y = 0.
+ * x: AllGathers of 10 and 30 us (class 0, mean 20), a ReduceScatter of 7. y: a
+ * GEMM of 100 us. Window x: X = 47, Y = 100; window y: X = 5, Y = 0.
  */
 static void a_measure_sums_by_class_and_window(void **state)
 {
@@ -222,7 +221,7 @@ static void a_measure_sums_by_class_and_window(void **state)
     }
 }
 
-/* -- the space --------------------------------------------------------------- */
+/* -- the space -- */
 
 static int subspaces(struct model_arena *arena,
                      const char *notation,
@@ -268,11 +267,11 @@ static void chunks_are_counted(void **state)
         {1e12, 1, 96, 2730}, /* 2097152 / 768 = 2730.67 */
         {1e12, 1, 608, 431}, /* 2097152 / 4864 = 431.16 */
         {1e12, 128, 256, 1024},
-        {1048576, 8, 256, 64},   /* 1048576 / (8 x 2048) */
-        {1048575, 8, 256, 63},   /* just not */
-        {1048576, 64, 512, 4},   /* 1048576 / (64 x 4096) */
-        {1048576, 128, 608, 1},  /* 1.68 */
-        {1000, 128, 608, 1},     /* i = 1 always */
+        {1048576, 8, 256, 64},  /* 1048576 / (8 x 2048) */
+        {1048575, 8, 256, 63},  /* just not */
+        {1048576, 64, 512, 4},  /* 1048576 / (64 x 4096) */
+        {1048576, 128, 608, 1}, /* 1.68 */
+        {1000, 128, 608, 1},    /* i = 1 always */
     };
 
     (void)state;
@@ -280,9 +279,9 @@ static void chunks_are_counted(void **state)
         struct search_space space = {.count_bytes = rows[i].count_bytes,
                                      .channels_max = 128};
 
-        assert_int_equal(search_space_chunks(&space, rows[i].channels,
-                                             rows[i].threads),
-                         rows[i].chunks);
+        assert_int_equal(
+            search_space_chunks(&space, rows[i].channels, rows[i].threads),
+            rows[i].chunks);
     }
 }
 
@@ -324,7 +323,7 @@ static void a_list_keeps_the_rules(void **state)
     assert_int_equal(at, count);
 }
 
-/* -- strategies on closed forms ----------------------------------------------- */
+/* -- strategies on closed forms -- */
 
 enum { LOG_MAX = 1000, CLASSES_MAX = 2 };
 
@@ -390,9 +389,10 @@ static struct form *make_form(struct model_arena *arena,
     return form;
 }
 
-static struct search_outcome
-search_form(struct model_arena *arena, struct form *form, const char *name,
-            uint64_t seed)
+static struct search_outcome search_form(struct model_arena *arena,
+                                         struct form *form,
+                                         const char *name,
+                                         uint64_t seed)
 {
     struct model_errors errors = {.arena = arena};
     struct search_evaluator evaluator = {.evaluate = evaluate_form,
@@ -474,7 +474,8 @@ static void is_least(const struct model_config *config)
     assert_true(model_config_is_complete(config));
 }
 
-/* Case 1: communication hides at the least configuration; one look is enough. */
+/* Case 1: communication hides at the least configuration; one look is enough.
+ */
 static void lagom_stays_at_the_least(void **state)
 {
     struct form *form = make_form(*state, 1, x_of_10, y_of_100);
@@ -517,7 +518,8 @@ static void lagom_climbs_to_the_top(void **state)
     }
 }
 
-/* Case 2 with a valley: the first that is worse ends it, the one before is kept.
+/* Case 2 with a valley: the first that is worse ends it, the one before is
+ * kept.
  */
 static void lagom_keeps_what_was_before_it_got_worse(void **state)
 {
@@ -526,8 +528,8 @@ static void lagom_keeps_what_was_before_it_got_worse(void **state)
     int last = outcome.evaluations - 1; /* the one that was worse */
 
     assert_true(outcome.evaluations >= 3);
-    assert_true(model_config_equal(&outcome.configs[0],
-                                   &form->log[last - 1][0]));
+    assert_true(
+        model_config_equal(&outcome.configs[0], &form->log[last - 1][0]));
     assert_true(x_with_a_valley(0, &form->log[last][0]) >
                 0.999 * x_with_a_valley(0, &form->log[last - 1][0]));
     for (int i = 1; i < last; i++) {
@@ -556,11 +558,12 @@ static void lagom_stops_at_the_balance(void **state)
 
 /*
  * Two classes, of which only the first costs computation. Both begin with H =
- * 0.01; the first is looked at, then raised by 0.01 (27 x 768 bytes): x falls from
- * 1e9/768 to 1e9/20736, y rises from 1000 to 27,000: H = 26,000 / 1,253,858 =
- * 0.0207. Now the second one's 0.01 is less: it is looked at and raised, H = 0,
- * until it is at its top. Only then comes the first again, raised by 0.1 (its last
- * gain was large): 160 threads, 0.11 x 1638 = 180 chunks of 1280 bytes. Now X = 4340
+ * 0.01; the first is looked at, then raised by 0.01 (27 x 768 bytes): x falls
+ * from 1e9/768 to 1e9/20736, y rises from 1000 to 27,000: H = 26,000 /
+ * 1,253,858 = 0.0207. Now the second one's 0.01 is less: it is looked at and
+ * raised, H = 0, until it is at its top. Only then comes the first again,
+ * raised by 0.1 (its last gain was large): 160 threads, 0.11 x 1638 = 180
+ * chunks of 1280 bytes. Now X = 4340
  * + 477 is below Y = 300,000.
  */
 static void lagom_raises_what_costs_least(void **state)
@@ -590,8 +593,8 @@ static void nccl_takes_the_baseline(void **state)
 
     assert_int_equal(outcome.evaluations, 0);
     for (int i = 0; i < 2; i++) {
-        assert_true(model_config_equal(&outcome.configs[i],
-                                       &form->problem->baseline));
+        assert_true(
+            model_config_equal(&outcome.configs[i], &form->problem->baseline));
     }
 }
 
@@ -609,16 +612,15 @@ static void autoccl_keeps_the_native_one(void **state)
     struct form *form = make_form(*state, 1, x_best_at_native, y_of_0);
     struct search_outcome outcome = search_form(*state, form, "autoccl", 1);
 
-    assert_true(
-        model_config_equal(&form->log[0][0], &form->problem->baseline));
+    assert_true(model_config_equal(&form->log[0][0], &form->problem->baseline));
     assert_int_equal(outcome.configs[0].channels, 24);
     assert_int_equal(outcome.configs[0].threads, 512);
     assert_true(x_best_at_native(0, &outcome.configs[0]) <= 1.0);
 }
 
 /*
- * It looks at the collective alone: of all it measured it takes the one with the
- * least x, whatever y is. At most native + 20 + 50 calls.
+ * It looks at the collective alone: of all it measured it takes the one with
+ * the least x, whatever y is. At most native + 20 + 50 calls.
  */
 static void autoccl_takes_the_fastest_it_saw(void **state)
 {
@@ -646,8 +648,8 @@ static void autoccl_tries_each_once(void **state)
         assert_int_equal(form->log[i][0].threads % 32, 0);
         assert_true(form->log[i][0].chunk_bytes <= 2097152);
         for (int j = 1; j < i; j++) {
-            assert_false(model_config_equal(&form->log[i][0],
-                                            &form->log[j][0]));
+            assert_false(
+                model_config_equal(&form->log[i][0], &form->log[j][0]));
         }
     }
 }
@@ -727,7 +729,7 @@ static void unknown_strategies_have_a_neighbour(void **state)
     assert_string_equal(search_strategy_find("nccl", &errors)->name, "nccl");
 }
 
-/* -- strategies on the simulator ---------------------------------------------- */
+/* -- strategies on the simulator -- */
 
 struct tuned {
     const struct search_problem *problem;
@@ -837,7 +839,8 @@ static void a_balanced_pair_is_just_hidden(void **state)
     assert_true(tuned.outcome.evaluations > 1);
 }
 
-/* AutoCCL's collective is never slower than NCCL's own, which it measured too. */
+/* AutoCCL's collective is never slower than NCCL's own, which it measured too.
+ */
 static void autoccl_is_never_slower_than_native(void **state)
 {
     static const struct {
@@ -882,11 +885,12 @@ static void same_seed_same_result(void **state)
     }
 }
 
-/* -- the bound ------------------------------------------------------------------ */
+/* -- the bound
+ * ------------------------------------------------------------------ */
 
 /*
- * Two streams on the tiny machine: a, b of 30 and 10 us (25 and 10 CTAs), c of 10.
- * With 5 us launch each: 35 + 15 = 50, and 15. The larger bounds.
+ * Two streams on the tiny machine: a, b of 30 and 10 us (25 and 10 CTAs), c
+ * of 10. With 5 us launch each: 35 + 15 = 50, and 15. The larger bounds.
  */
 static void the_bound_sums_kernels_alone(void **state)
 {
@@ -935,12 +939,12 @@ static void no_iteration_beats_the_bound(void **state)
 }
 
 /*
- * A kernel can be faster in company. 25 CTAs of 10 us arithmetic and 15,000 bytes
- * each, at 10,000 bytes/us of HBM for all. Alone: two waves of 10, each max(10, 15)
- * us, and one of 5, max(10, 7.5): 40 us, and 5 for the launch. Beside a collective
- * of one channel that moves next to nothing (1 byte/us, 5 of HBM, for 100 us) it
- * has 9 SMs: waves of 9, 9 and 7: 13.5, 13.5 and 10.5: 37.5 us, so that three of them
- * take less than 3 x 45.
+ * A kernel can be faster in company. 25 CTAs of 10 us arithmetic and 15,000
+ * bytes each, at 10,000 bytes/us of HBM for all. Alone: two waves of 10, each
+ * max(10, 15) us, and one of 5, max(10, 7.5): 40 us, and 5 for the launch.
+ * Beside a collective of one channel that moves next to nothing (1 byte/us, 5
+ * of HBM, for 100 us) it has 9 SMs: waves of 9, 9 and 7: 13.5, 13.5
+ * and 10.5: 37.5 us, so that three of them take less than 3 x 45.
  */
 static void the_bound_knows_kernels_that_gain_in_company(void **state)
 {

@@ -254,7 +254,7 @@ static void the_certificate_refuses(void **state)
         double rates[2];
         bool fair;
     } rows[] = {
-        {{5, 5}, true},      {{4, 6}, false},  {{6, 4}, false},
+        {{5, 5}, true},      {{4, 6}, false},   {{6, 4}, false},
         {{4, 4}, false},     {{5, 5.1}, false}, {{10, 0}, false},
         {{5.1, 5.1}, false},
     };

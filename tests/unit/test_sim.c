@@ -101,8 +101,7 @@ static struct timeline run_on(struct model_arena *arena,
                               const char *ops)
 {
     const struct model_workload *workload = fixture_workload(
-        arena, topology,
-        model_arena_format(arena, "name: test\n%s", ops));
+        arena, topology, model_arena_format(arena, "name: test\n%s", ops));
     struct timeline folded = run_one(arena, topology, workload, false);
     struct timeline all = run_one(arena, topology, workload, true);
 
@@ -135,7 +134,7 @@ static double end_of(const struct timeline *timeline, const char *id)
     return op_of(timeline, id)->end_us;
 }
 
-/* -- computation alone ----------------------------------------------------- */
+/* -- computation alone -- */
 
 /* T CTAs on S = 10 SMs take launch + ceil(T / S) x 10 us. */
 static void a_grid_takes_its_waves(void **state)
@@ -143,17 +142,16 @@ static void a_grid_takes_its_waves(void **state)
     static const struct {
         int ctas;
         int waves;
-    } rows[] = {{1, 1},  {9, 1},  {10, 1}, {11, 2},  {20, 2},
+    } rows[] = {{1, 1},  {9, 1},  {10, 1},  {11, 2},   {20, 2},
                 {21, 3}, {25, 3}, {99, 10}, {100, 10}, {101, 11}};
 
     for (int i = 0; i < FIXTURE_COUNT(rows); i++) {
         /* 10 MFLOP each */
         struct timeline timeline = run(
-            *state,
-            model_arena_format(*state,
-                               "ops: [{id: k, kind: kernel, ctas: %d, "
-                               "flops: %d MFLOP}]",
-                               rows[i].ctas, 10 * rows[i].ctas));
+            *state, model_arena_format(*state,
+                                       "ops: [{id: k, kind: kernel, ctas: %d, "
+                                       "flops: %d MFLOP}]",
+                                       rows[i].ctas, 10 * rows[i].ctas));
 
         assert_near(end_of(&timeline, "k"), 5.0 + 10.0 * rows[i].waves,
                     CLOSE_US);
@@ -245,7 +243,7 @@ static void one_sm_moves_no_faster(void **state)
     assert_near(end_of(&timeline, "k"), 25, CLOSE_US);
 }
 
-/* -- order ----------------------------------------------------------------- */
+/* -- order -- */
 
 /* One stream: 5 + 10, then again 5 + 10 from there. */
 static void a_stream_runs_in_order(void **state)
@@ -308,12 +306,12 @@ static void the_cpu_launches_one_after_another(void **state)
  */
 static void priority_goes_before_launch_order(void **state)
 {
-    struct timeline timeline =
-        run(*state, "streams: {bottom: 0, top: 5}\n"
-                    "ops:\n"
-                    "  - {id: hog, " KERNEL_10 "}\n"
-                    "  - {id: low, " KERNEL_10 ", stream: bottom, start: 1 us}\n"
-                    "  - {id: high, " KERNEL_10 ", stream: top, start: 2 us}\n");
+    struct timeline timeline = run(
+        *state, "streams: {bottom: 0, top: 5}\n"
+                "ops:\n"
+                "  - {id: hog, " KERNEL_10 "}\n"
+                "  - {id: low, " KERNEL_10 ", stream: bottom, start: 1 us}\n"
+                "  - {id: high, " KERNEL_10 ", stream: top, start: 2 us}\n");
 
     assert_near(end_of(&timeline, "high"), 25, CLOSE_US);
     assert_near(end_of(&timeline, "low"), 35, CLOSE_US);
@@ -323,12 +321,12 @@ static void priority_goes_before_launch_order(void **state)
 /* The same with equal priorities: launch order decides. */
 static void equal_priorities_keep_launch_order(void **state)
 {
-    struct timeline timeline =
-        run(*state, "streams: {bottom: 0, top: 0}\n"
-                    "ops:\n"
-                    "  - {id: hog, " KERNEL_10 "}\n"
-                    "  - {id: low, " KERNEL_10 ", stream: bottom, start: 1 us}\n"
-                    "  - {id: high, " KERNEL_10 ", stream: top, start: 2 us}\n");
+    struct timeline timeline = run(
+        *state, "streams: {bottom: 0, top: 0}\n"
+                "ops:\n"
+                "  - {id: hog, " KERNEL_10 "}\n"
+                "  - {id: low, " KERNEL_10 ", stream: bottom, start: 1 us}\n"
+                "  - {id: high, " KERNEL_10 ", stream: top, start: 2 us}\n");
 
     assert_near(end_of(&timeline, "low"), 25, CLOSE_US);
     assert_near(end_of(&timeline, "high"), 35, CLOSE_US);
@@ -340,12 +338,11 @@ static void equal_priorities_keep_launch_order(void **state)
  */
 static void a_wave_is_not_interrupted(void **state)
 {
-    struct timeline timeline = run(
-        *state,
-        "streams: {top: 5}\n"
-        "ops:\n"
-        "  - {id: a, kind: kernel, ctas: 30, flops: 300 MFLOP}\n"
-        "  - {id: b, " KERNEL_10 ", stream: top, start: 7 us}\n");
+    struct timeline timeline =
+        run(*state, "streams: {top: 5}\n"
+                    "ops:\n"
+                    "  - {id: a, kind: kernel, ctas: 30, flops: 300 MFLOP}\n"
+                    "  - {id: b, " KERNEL_10 ", stream: top, start: 7 us}\n");
 
     assert_near(end_of(&timeline, "b"), 25, CLOSE_US);
     assert_near(end_of(&timeline, "a"), 45, CLOSE_US);
@@ -374,18 +371,18 @@ static void who_comes_first_goes_on(void **state)
  */
 static void a_partial_wave_leaves_sms_to_the_next(void **state)
 {
-    struct timeline timeline = run(
-        *state,
-        "ops:\n"
-        "  - {id: a, " GEMM_25 "}\n"
-        "  - {id: b, kind: kernel, ctas: 5, flops: 50 MFLOP, stream: two, "
-        "start: 7 us}\n");
+    struct timeline timeline =
+        run(*state,
+            "ops:\n"
+            "  - {id: a, " GEMM_25 "}\n"
+            "  - {id: b, kind: kernel, ctas: 5, flops: 50 MFLOP, stream: two, "
+            "start: 7 us}\n");
 
     assert_near(end_of(&timeline, "a"), 35, CLOSE_US);
     assert_near(end_of(&timeline, "b"), 35, CLOSE_US);
 }
 
-/* -- collectives ----------------------------------------------------------- */
+/* -- collectives -- */
 
 /* 5 us launch, then 100,000 bytes a channel at 1000 bytes/us. */
 static void a_collective_alone(void **state)
@@ -404,12 +401,12 @@ static void a_collective_alone(void **state)
  */
 static void kinds_differ_in_steps(void **state)
 {
-    struct timeline timeline =
-        run(*state, "ops:\n"
-                    "  - {id: r, kind: all_reduce, size: 800 kB, channels: 4, "
-                    RING "}\n"
-                    "  - {id: s, kind: reduce_scatter, size: 800 kB, "
-                    "channels: 4, " RING "}\n");
+    struct timeline timeline = run(
+        *state,
+        "ops:\n"
+        "  - {id: r, kind: all_reduce, size: 800 kB, channels: 4, " RING "}\n"
+        "  - {id: s, kind: reduce_scatter, size: 800 kB, "
+        "channels: 4, " RING "}\n");
 
     assert_near(end_of(&timeline, "r"), 205, CLOSE_US);
     assert_near(end_of(&timeline, "s"), 310, CLOSE_US);
@@ -421,10 +418,10 @@ static void kinds_differ_in_steps(void **state)
 static void one_stream_serialises_collectives(void **state)
 {
     struct timeline timeline = run(
-        *state, "ops:\n"
-                "  - {id: a, " GATHER_4 "}\n"
-                "  - {id: b, kind: all_gather, size: 400 kB, channels: 4, " RING
-                "}\n");
+        *state,
+        "ops:\n"
+        "  - {id: a, " GATHER_4 "}\n"
+        "  - {id: b, kind: all_gather, size: 400 kB, channels: 4, " RING "}\n");
 
     assert_near(end_of(&timeline, "a"), 105, CLOSE_US);
     assert_near(op_of(&timeline, "b")->start_us, 105, CLOSE_US);
@@ -440,13 +437,13 @@ static void one_stream_serialises_collectives(void **state)
 static void two_streams_share_a_link_in_halves(void **state)
 {
     static const char *const sets[] = {"node.nvlink.rate=1 GB/s"};
-    struct timeline timeline = run_on(
-        *state, fixture_tiny(*state, sets, 1),
-        "ops:\n"
-        "  - {id: a, kind: all_gather, size: 200 kB, channels: 1, stream: s1, "
-        RING "}\n"
-        "  - {id: b, kind: all_gather, size: 100 kB, channels: 1, stream: s2, "
-        RING "}\n");
+    struct timeline timeline =
+        run_on(*state, fixture_tiny(*state, sets, 1),
+               "ops:\n"
+               "  - {id: a, kind: all_gather, size: 200 kB, channels: 1, "
+               "stream: s1, " RING "}\n"
+               "  - {id: b, kind: all_gather, size: 100 kB, channels: 1, "
+               "stream: s2, " RING "}\n");
 
     assert_near(end_of(&timeline, "b"), 105, CLOSE_US);
     assert_near(end_of(&timeline, "a"), 155, CLOSE_US);
@@ -462,13 +459,13 @@ static void two_streams_share_a_link_in_halves(void **state)
 static void channels_share_a_link_alike(void **state)
 {
     static const char *const sets[] = {"node.nvlink.rate=3 GB/s"};
-    struct timeline timeline = run_on(
-        *state, fixture_tiny(*state, sets, 1),
-        "ops:\n"
-        "  - {id: a, kind: all_gather, size: 200 kB, channels: 1, stream: s1, "
-        RING "}\n"
-        "  - {id: b, kind: all_gather, size: 1 MB, channels: 5, stream: s2, "
-        RING "}\n");
+    struct timeline timeline =
+        run_on(*state, fixture_tiny(*state, sets, 1),
+               "ops:\n"
+               "  - {id: a, kind: all_gather, size: 200 kB, channels: 1, "
+               "stream: s1, " RING "}\n"
+               "  - {id: b, kind: all_gather, size: 1 MB, channels: 5, stream: "
+               "s2, " RING "}\n");
 
     assert_near(end_of(&timeline, "a"), 205, CLOSE_US);
     assert_near(end_of(&timeline, "b"), 205, CLOSE_US);
@@ -478,13 +475,13 @@ static void channels_share_a_link_alike(void **state)
 static void resources_tell_how_busy_they_were(void **state)
 {
     static const char *const sets[] = {"node.nvlink.rate=1 GB/s"};
-    struct timeline timeline = run_on(
-        *state, fixture_tiny(*state, sets, 1),
-        "ops:\n"
-        "  - {id: a, kind: all_gather, size: 200 kB, channels: 1, stream: s1, "
-        RING "}\n"
-        "  - {id: b, kind: all_gather, size: 100 kB, channels: 1, stream: s2, "
-        RING "}\n");
+    struct timeline timeline =
+        run_on(*state, fixture_tiny(*state, sets, 1),
+               "ops:\n"
+               "  - {id: a, kind: all_gather, size: 200 kB, channels: 1, "
+               "stream: s1, " RING "}\n"
+               "  - {id: b, kind: all_gather, size: 100 kB, channels: 1, "
+               "stream: s2, " RING "}\n");
     int links = 0;
 
     for (int i = 0; i < timeline.result.resource_count; i++) {
@@ -498,7 +495,7 @@ static void resources_tell_how_busy_they_were(void **state)
     assert_int_equal(links, 4); /* out and in of both GPUs */
 }
 
-/* -- computation beside collectives ----------------------------------------- */
+/* -- computation beside collectives -- */
 
 /*
  * NC = 4 of 10 SMs go to the AllGather (5 to 105); the GEMM's 25 tiles run on
@@ -598,22 +595,21 @@ static void a_collective_waits_for_the_boundary(void **state)
 static void at_a_boundary_the_next_wave_is_first(void **state)
 {
     /* t = k / 100 us; 1/49 x 49 < 1 and 1/10 x 10 = 1 in doubles */
-    static const int inner[] = {1000, 4900, 300,  700,  9800,
-                                10300, 1, 123456, 1961, 777};
+    static const int inner[] = {1000,  4900, 300,    700,  9800,
+                                10300, 1,    123456, 1961, 777};
 
     for (int i = 0; i < FIXTURE_COUNT(inner); i++) {
         double wave_us = inner[i] / 100.0;
 
         for (int w = 1; w < 5; w++) {
             struct timeline timeline = run(
-                *state,
-                model_arena_format(
-                    *state,
-                    "ops:\n"
-                    "  - {id: g, kind: gemm, m: 1000, n: 250, k: %d, "
-                    "tile: [100, 50]}\n"
-                    "  - {id: a, " GATHER_4 ", start: %.2f us}\n",
-                    inner[i], w * wave_us));
+                *state, model_arena_format(
+                            *state,
+                            "ops:\n"
+                            "  - {id: g, kind: gemm, m: 1000, n: 250, k: %d, "
+                            "tile: [100, 50]}\n"
+                            "  - {id: a, " GATHER_4 ", start: %.2f us}\n",
+                            inner[i], w * wave_us));
             double expected = 5.0 + (w + 1) * wave_us + 100.0;
 
             if (!(fabs(end_of(&timeline, "a") - expected) <= CLOSE_US)) {
@@ -630,12 +626,11 @@ static void at_a_boundary_the_next_wave_is_first(void **state)
  */
 static void a_collective_waits_for_all_its_sms(void **state)
 {
-    struct timeline timeline = run(
-        *state,
-        "ops:\n"
-        "  - {id: a, " GATHER_4 ", stream: s1}\n"
-        "  - {id: b, kind: all_gather, size: 1600 kB, channels: 8, "
-        "stream: s2, " RING "}\n");
+    struct timeline timeline =
+        run(*state, "ops:\n"
+                    "  - {id: a, " GATHER_4 ", stream: s1}\n"
+                    "  - {id: b, kind: all_gather, size: 1600 kB, channels: 8, "
+                    "stream: s2, " RING "}\n");
 
     assert_near(end_of(&timeline, "a"), 105, CLOSE_US);
     assert_near(end_of(&timeline, "b"), 205, CLOSE_US);
@@ -654,8 +649,7 @@ static void persistent_leftovers_run_afterwards(void **state)
                     "  - {id: g, " GEMM_25 ", schedule: persistent}\n");
 
     assert_near(end_of(&timeline, "g"), 65, CLOSE_US);
-    timeline =
-        run(*state, "ops: [{id: g, " GEMM_25 ", schedule: persistent}]");
+    timeline = run(*state, "ops: [{id: g, " GEMM_25 ", schedule: persistent}]");
     assert_near(end_of(&timeline, "g"), 35, CLOSE_US);
 }
 
@@ -681,7 +675,7 @@ static void stream_k_takes_what_is_free(void **state)
     assert_near(end_of(&timeline, "g"), 5.0 + 250.0 / 6.0, CLOSE_US);
 }
 
-/* -- memory and cache ------------------------------------------------------- */
+/* -- memory and cache -- */
 
 /*
  * Two memory kernels of 100 kB, 5 SMs each, at 10,000 bytes/us of HBM: alone 10
@@ -710,9 +704,8 @@ static void hbm_is_shared(void **state)
 static void hbm_limits_a_collective(void **state)
 {
     static const char *const sets[] = {"gpu.hbm.rate=8 GB/s"};
-    struct timeline timeline =
-        run_on(*state, fixture_tiny(*state, sets, 1),
-               "ops: [{id: a, " GATHER_4 "}]");
+    struct timeline timeline = run_on(*state, fixture_tiny(*state, sets, 1),
+                                      "ops: [{id: a, " GATHER_4 "}]");
 
     assert_near(end_of(&timeline, "a"), 255, CLOSE_US);
 }
@@ -739,8 +732,8 @@ static void chunks_take_l2_from_the_gemm(void **state)
     const struct model_topology *topology = fixture_tiny(*state, sets, 2);
     const char *gemm =
         "  - {id: g, kind: gemm, m: 300, n: 200, k: 1000, tile: [100, 50]}\n";
-    struct timeline timeline = run_on(
-        *state, topology, model_arena_format(*state, "ops:\n%s", gemm));
+    struct timeline timeline =
+        run_on(*state, topology, model_arena_format(*state, "ops:\n%s", gemm));
 
     assert_near(end_of(&timeline, "g"), 25, CLOSE_US);
     timeline = run_on(
@@ -756,7 +749,7 @@ static void chunks_take_l2_from_the_gemm(void **state)
     assert_near(op_of(&timeline, "g")->lost.l2, 21, CLOSE_US);
 }
 
-/* -- several ranks ---------------------------------------------------------- */
+/* -- several ranks -- */
 
 /*
  * 4 GPUs. p joins ranks 0 and 1: 2 x 4 x 1000 x 100 = 800 kB, 5 to 105. w joins
@@ -819,17 +812,17 @@ static void early_ranks_hold_their_sms(void **state)
 static void a_group_of_one_moves_nothing(void **state)
 {
     const struct model_topology *topology = fixture_tiny(*state, NULL, 0);
-    const struct model_workload *workload = fixture_workload(
-        *state, topology,
-        "name: test\n"
-        "groups: {self: [1]}\n"
-        "ops: [{id: a, " GATHER_4 ", group: self}]\n");
+    const struct model_workload *workload =
+        fixture_workload(*state, topology,
+                         "name: test\n"
+                         "groups: {self: [1]}\n"
+                         "ops: [{id: a, " GATHER_4 ", group: self}]\n");
     struct timeline timeline = run_one(*state, topology, workload, true);
 
     assert_near(timeline.ops[1].end_us, 5, CLOSE_US);
 }
 
-/* -- what cannot run -------------------------------------------------------- */
+/* -- what cannot run -- */
 
 static enum model_status run_stuck(struct model_arena *arena,
                                    const struct sim_request *request,
@@ -849,14 +842,14 @@ static void a_circle_is_stuck(void **state)
     static const int on_b[] = {1};
     static const int on_a[] = {0};
     const struct model_topology *topology = fixture_tiny(*state, NULL, 0);
-    struct model_workload *workload = fixture_workload(
-        *state, topology,
-        "name: test\n"
-        "ops:\n"
-        "  - {id: a, " KERNEL_10 ", stream: s1}\n"
-        "  - {id: b, " KERNEL_10 ", stream: s2}\n"
-        "  - {id: c, " KERNEL_10 ", stream: s2}\n"
-        "  - {id: fine, " KERNEL_10 ", stream: s3}\n");
+    struct model_workload *workload =
+        fixture_workload(*state, topology,
+                         "name: test\n"
+                         "ops:\n"
+                         "  - {id: a, " KERNEL_10 ", stream: s1}\n"
+                         "  - {id: b, " KERNEL_10 ", stream: s2}\n"
+                         "  - {id: c, " KERNEL_10 ", stream: s2}\n"
+                         "  - {id: fine, " KERNEL_10 ", stream: s3}\n");
     struct sim_request request = {.topology = topology, .workload = workload};
     struct model_errors errors = {.arena = *state};
 
@@ -957,9 +950,8 @@ static void expect_refusal(struct model_arena *arena,
     const struct model_topology *topology = fixture_tiny(arena, NULL, 0);
     struct model_workload *workload = fixture_workload(
         arena, topology, model_arena_format(arena, "name: test\n%s", ops));
-    struct sim_request request = {.topology = topology,
-                                  .workload = workload,
-                                  .all_ranks = all_ranks};
+    struct sim_request request = {
+        .topology = topology, .workload = workload, .all_ranks = all_ranks};
     struct model_errors errors = {.arena = arena};
 
     assert_null(sim_new(arena, &request, &errors));
@@ -977,8 +969,9 @@ static void what_cannot_run_is_refused(void **state)
                    "ops: [{id: a, kind: all_gather, size: 1 MB, "
                    "channels: 11, " RING "}]",
                    false, "more channels than the GPU has SMs");
-    expect_refusal(*state, "ops: [{id: a, kind: gemm, m: 8, n: 8, k: 8, "
-                           "type: fp8}]",
+    expect_refusal(*state,
+                   "ops: [{id: a, kind: gemm, m: 8, n: 8, k: 8, "
+                   "type: fp8}]",
                    false, "no peak rate for fp8");
     expect_refusal(*state,
                    "groups: {g: [0, 1]}\n"
@@ -986,7 +979,7 @@ static void what_cannot_run_is_refused(void **state)
                    false, "cannot be folded");
 }
 
-/* -- cases from real machines ------------------------------------------------ */
+/* -- cases from real machines -- */
 
 static struct timeline run_case(struct model_arena *arena,
                                 const char *topology_name,
@@ -1014,8 +1007,8 @@ static struct timeline run_case(struct model_arena *arena,
  */
 static void case_c1_one_wave(void **state)
 {
-    struct timeline timeline = run_case(*state, "1x8 gpu:h100 nvswitch",
-                                        "case-c1-one-wave", NULL, 0);
+    struct timeline timeline =
+        run_case(*state, "1x8 gpu:h100 nvswitch", "case-c1-one-wave", NULL, 0);
     struct sim_alone *alone = sim_alone_new(*state, &timeline.request);
     const struct sim_op_result *gemm = op_of(&timeline, "gemm");
     double slowdown = (gemm->end_us - gemm->start_us) /
@@ -1026,8 +1019,8 @@ static void case_c1_one_wave(void **state)
 }
 
 /*
- * C6: an AllReduce of 32 MB beside a feed-forward network on 8 A40 over PCIe: 16
- * and 32 channels take the same time, the computation 30.2 % more.
+ * C6: an AllReduce of 32 MB beside a feed-forward network on 8 A40 over PCIe:
+ * 16 and 32 channels take the same time, the computation 30.2 % more.
  */
 static void case_c6_channels(void **state)
 {

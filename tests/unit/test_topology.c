@@ -13,9 +13,8 @@ static enum model_status read_text(struct model_arena *arena,
                                    struct model_errors *errors)
 {
     struct fixture_file file = fixture_file_open(yaml);
-    enum model_status status =
-        model_topology_read(arena, model_arena_text(arena, file.path), NULL, 0,
-                            topology, errors);
+    enum model_status status = model_topology_read(
+        arena, model_arena_text(arena, file.path), NULL, 0, topology, errors);
 
     fixture_file_close(&file);
     return status;
@@ -31,9 +30,9 @@ static void expect_fault(struct model_arena *arena,
     struct model_topology topology;
     struct model_errors errors = {.arena = arena};
 
-    assert_int_equal(model_topology_read(arena, text, sets, set_count,
-                                         &topology, &errors),
-                     MODEL_BAD_INPUT);
+    assert_int_equal(
+        model_topology_read(arena, text, sets, set_count, &topology, &errors),
+        MODEL_BAD_INPUT);
     fixture_expect_error(&errors, key, message);
 }
 
@@ -95,10 +94,15 @@ static void a_base_is_changed_by_key(void **state)
 
 static void every_shipped_topology_reads(void **state)
 {
-    static const char *const names[] = {
-        "lagom-a", "lagom-a-1node", "lagom-b", "lagom-b-1node",
-        "1x8 gpu:a40", "1x8 gpu:a100 nvswitch", "1x8 gpu:h100 nvswitch",
-        "1x8 gpu:v100 nvlink:mesh", "topologies/lagom-a.yaml"};
+    static const char *const names[] = {"lagom-a",
+                                        "lagom-a-1node",
+                                        "lagom-b",
+                                        "lagom-b-1node",
+                                        "1x8 gpu:a40",
+                                        "1x8 gpu:a100 nvswitch",
+                                        "1x8 gpu:h100 nvswitch",
+                                        "1x8 gpu:v100 nvlink:mesh",
+                                        "topologies/lagom-a.yaml"};
 
     for (int i = 0; i < FIXTURE_COUNT(names); i++) {
         (void)fixture_topology(*state, names[i], NULL, 0);
@@ -141,9 +145,9 @@ static void a_base_that_is_not_there(void **state)
     assert_non_null(strstr(errors.list[0].hint, "lagom-a"));
     assert_int_equal(errors.list[0].place.line, 2);
     errors.count = 0;
-    assert_int_equal(read_text(*state, "name: x\nbase: [lagom-a]\n", &t,
-                               &errors),
-                     MODEL_BAD_INPUT);
+    assert_int_equal(
+        read_text(*state, "name: x\nbase: [lagom-a]\n", &t, &errors),
+        MODEL_BAD_INPUT);
     fixture_expect_error(&errors, "base", "base is not a name");
 }
 
@@ -160,9 +164,8 @@ static void a_base_in_a_circle(void **state)
 
     assert_true(descriptor >= 0);
     assert_true(write(descriptor, text, length) == (ssize_t)length);
-    assert_int_equal(
-        model_topology_read(*state, path, NULL, 0, &t, &errors),
-        MODEL_BAD_INPUT);
+    assert_int_equal(model_topology_read(*state, path, NULL, 0, &t, &errors),
+                     MODEL_BAD_INPUT);
     assert_int_equal(close(descriptor), 0);
     assert_int_equal(unlink(path), 0);
     fixture_expect_error(&errors, "base", "in a circle");
@@ -183,7 +186,8 @@ static void nvlink_defaults_to_the_gpu(void **state)
     assert_int_equal(t->nvlink.kind, MODEL_NVLINK_NONE);
 }
 
-/* What NCCL chooses depends on the NVLink wiring; the rate on the generation. */
+/* What NCCL chooses depends on the NVLink wiring; the rate on the generation.
+ */
 static void defaults_follow_what_is_wired(void **state)
 {
     const struct model_topology *t =
@@ -204,7 +208,7 @@ static void defaults_follow_what_is_wired(void **state)
     assert_int_equal(t->host.sockets, 1);
 }
 
-/* --- overrides -------------------------------------------------------------- */
+/* -- overrides -- */
 
 static void overrides_change_what_they_name(void **state)
 {
@@ -237,7 +241,7 @@ static void defaults_follow_an_override(void **state)
     const struct model_topology *t =
         fixture_topology(*state, "lagom-a", sets, 1);
 
-    assert_near(t->pcie.bytes_per_us, 55400, 1e-9);   /* not in lagom-a.yaml */
+    assert_near(t->pcie.bytes_per_us, 55400, 1e-9); /* not in lagom-a.yaml */
     assert_near(t->pcie.p2p_bytes_per_us, 27600, 1e-9); /* written there */
 }
 
@@ -339,15 +343,14 @@ static void overrides_can_be_wrong(void **state)
         struct model_topology t;
         struct model_errors errors = {.arena = *state};
 
-        assert_int_not_equal(
-            model_topology_read(*state, "lagom-a", &rows[i].set, 1, &t,
-                                &errors),
-            MODEL_OK);
+        assert_int_not_equal(model_topology_read(*state, "lagom-a",
+                                                 &rows[i].set, 1, &t, &errors),
+                             MODEL_OK);
         fixture_expect_error(&errors, rows[i].key, rows[i].message);
     }
 }
 
-/* --- checks ----------------------------------------------------------------- */
+/* -- checks -- */
 
 static void several_nodes_need_a_nic(void **state)
 {
@@ -380,9 +383,9 @@ static void all_faults_are_reported(void **state)
     struct model_topology t;
     struct model_errors errors = {.arena = *state};
 
-    assert_int_equal(model_topology_read(
-                         *state, "2x7 gpu:a40 nvlink:pairs sockets:2", NULL, 0,
-                         &t, &errors),
+    assert_int_equal(model_topology_read(*state,
+                                         "2x7 gpu:a40 nvlink:pairs sockets:2",
+                                         NULL, 0, &t, &errors),
                      MODEL_BAD_INPUT);
     fixture_expect_error(&errors, "node.nics", "no NIC");
     fixture_expect_error(&errors, "node.gpus", "even number");
@@ -394,8 +397,8 @@ static void the_number_of_gpus_has_a_limit(void **state)
 {
     (void)fixture_topology(*state, "1048576x16 gpu:a40 nic:1x100Gbit/s", NULL,
                            0);
-    expect_fault(*state, "1048576x17 gpu:a40 nic:1x100Gbit/s", NULL, 0,
-                 "nodes", "more GPUs than");
+    expect_fault(*state, "1048576x17 gpu:a40 nic:1x100Gbit/s", NULL, 0, "nodes",
+                 "more GPUs than");
 }
 
 static void a_file_needs_its_keys(void **state)

@@ -192,7 +192,7 @@ static void overrides_reach_the_ops(void **state)
     assert_near(w.ops[1].n, 10240, 0);
 }
 
-/* --- faults ----------------------------------------------------------------- */
+/* -- faults -- */
 
 #define GEMM(id) "{id: " id ", kind: gemm, m: 1, n: 1, k: 1}"
 
@@ -233,26 +233,28 @@ static const struct {
     {"ops: [{id: a, kind: all_gather, size: 100}]", "ops[0].size", "no unit",
      2},
     {"ops: [{id: g, kind: gemm, m: 0, n: 1, k: 1}]", "ops[0].m", "", 2},
-    {"ops: [{id: g, kind: gemm, m: 1, n: 1, k: 1, tile: [128]}]",
-     "ops[0].tile", "not two sides", 2},
+    {"ops: [{id: g, kind: gemm, m: 1, n: 1, k: 1, tile: [128]}]", "ops[0].tile",
+     "not two sides", 2},
     {"ops: [{id: g, kind: gemm, m: 1, n: 1, k: 1, tile: [128, 0]}]",
      "ops[0].tile", "not two sides", 2},
-    {"ops: [{id: g, kind: gemm, m: 1, n: 1, k: 1, repeat: 0}]",
-     "ops[0].repeat", "", 2},
+    {"ops: [{id: g, kind: gemm, m: 1, n: 1, k: 1, repeat: 0}]", "ops[0].repeat",
+     "", 2},
     {"ops: [{id: g, kind: gemm, m: 1, n: 1, k: 1, colour: red}]",
      "ops[0].colour", "unknown key", 2},
     /* references */
-    {"ops:\n  - " GEMM("g") "\n"
-     "  - {id: a, kind: all_gather, size: 1 MB, group: wrold}",
+    {"ops:\n  - " GEMM(
+         "g") "\n"
+              "  - {id: a, kind: all_gather, size: 1 MB, group: wrold}",
      "ops[1].group", "no such group: wrold", 4},
-    {"ops:\n  - " GEMM("g") "\n"
-     "  - {id: a, kind: all_gather, size: 1 MB, after: [h]}",
+    {"ops:\n  - " GEMM(
+         "g") "\n"
+              "  - {id: a, kind: all_gather, size: 1 MB, after: [h]}",
      "ops[1].after", "no such op: h", 4},
-    {"ops:\n  - " GEMM("g") "\n  - " GEMM("h") "\n  - " GEMM("g"),
-     "ops[2].id", "used twice: g", 5},
+    {"ops:\n  - " GEMM("g") "\n  - " GEMM("h") "\n  - " GEMM("g"), "ops[2].id",
+     "used twice: g", 5},
     /* circles: itself; two streams; against the order of a stream */
-    {"ops: [{id: g, kind: gemm, m: 1, n: 1, k: 1, after: [g]}]", NULL,
-     "circle", 2},
+    {"ops: [{id: g, kind: gemm, m: 1, n: 1, k: 1, after: [g]}]", NULL, "circle",
+     2},
     {"ops:\n"
      "  - {id: a, kind: all_gather, size: 1 MB, after: [g]}\n"
      "  - {id: g, kind: gemm, m: 1, n: 1, k: 1, after: [a]}",
@@ -340,12 +342,12 @@ static void a_near_group_is_proposed(void **state)
     struct model_errors errors = {.arena = *state};
     struct model_workload w;
 
-    assert_int_equal(fixture_workload_read(
-                         *state, machine(*state),
-                         "name: w\nops: [{id: a, kind: all_gather, "
-                         "size: 1 MB, group: wrold}]\n",
-                         &w, &errors),
-                     MODEL_BAD_INPUT);
+    assert_int_equal(
+        fixture_workload_read(*state, machine(*state),
+                              "name: w\nops: [{id: a, kind: all_gather, "
+                              "size: 1 MB, group: wrold}]\n",
+                              &w, &errors),
+        MODEL_BAD_INPUT);
     assert_string_equal(errors.list[0].hint, "did you mean \"world\"?");
 }
 
