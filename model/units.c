@@ -388,12 +388,12 @@ static bool units_fitting_print(double value,
         found = units_prefix_print(value, base, base->decimal, text);
     }
     const struct units_prefix *prefix = base->binary;
-    for (; found && dimension == MODEL_BYTES && prefix->text != NULL;
-         prefix++) {
+    for (; dimension == MODEL_BYTES && prefix->text != NULL; prefix++) {
         char binary[UNITS_TEXT_BYTES];
         if (units_prefix_print(value, base, prefix, binary) &&
-            strlen(binary) < strlen(text)) {
+            (!found || strlen(binary) < strlen(text))) {
             memcpy(text, binary, sizeof binary);
+            found = true;
         }
     }
     return found;

@@ -21,8 +21,7 @@ enum { STRATEGIES_MAX = 16, SUMMARY_MAX = 256 };
 struct row {
     const struct sim_input *input;
     const struct search_strategy *strategy;
-    struct search_problem problem;
-    struct search_outcome outcome;
+    struct search_tuned tuned;
     double speedup;
     double bound_us; /* no plan is faster */
 };
@@ -72,11 +71,11 @@ static enum model_status compare_input(struct table *table,
 
         row->input = input;
         row->strategy = table->strategies[i];
-        status = search_tune(table->cli, input, row->strategy, &row->problem,
-                             &row->outcome);
+        status = search_tune(table->cli, input, row->strategy, &row->tuned);
         if (status == MODEL_OK) {
-            row->speedup = row->outcome.nccl_us / row->outcome.iteration_us;
-            row->bound_us = search_bound_us(table->cli->arena, &row->problem);
+            row->speedup = row->tuned.nccl_us / row->tuned.outcome.iteration_us;
+            row->bound_us =
+                search_bound_us(table->cli->arena, &row->tuned.problem);
             table->row_count++;
         }
     }
@@ -166,14 +165,14 @@ static void print_row(const struct table *table, const struct row *row)
     const struct model_published *published = published_for(table, row);
     FILE *out = table->cli->out;
 
-    (void)fprintf(out, "%-*s %6d  %-*s  %-8s %12.3f %8.3f %6.2f %6d",
-                  longest(table, false), row->input->topology.name,
-                  model_topology_rank_count(&row->input->topology),
-                  longest(table, true), row->input->workload.name,
-                  row->strategy->name, row->outcome.iteration_us / 1000.0,
-                  row->speedup,
-                  row->speedup * row->outcome.iteration_us / row->bound_us,
-                  row->outcome.evaluations);
+    (void)fprintf(
+        out, "%-*s %6d  %-*s  %-8s %12.3f %8.3f %6.2f %6d",
+        longest(table, false), row->input->topology.name,
+        model_topology_rank_count(&row->input->topology), longest(table, true),
+        row->input->workload.name, row->strategy->name,
+        row->tuned.outcome.iteration_us / 1000.0, row->speedup,
+        row->speedup * row->tuned.outcome.iteration_us / row->bound_us,
+        row->tuned.outcome.evaluations);
     if (published != NULL) {
         (void)fprintf(out, "  %.2f-%.2f  %s", published->min_ratio,
                       published->max_ratio, verdict(table, row));
@@ -183,8 +182,8 @@ static void print_row(const struct table *table, const struct row *row)
 
 static void print_plan(FILE *out, const struct row *row)
 {
-    for (int i = 0; i < row->problem.class_count; i++) {
-        const struct search_class *part = &row->problem.classes[i];
+    for (int i = 0; i < row->tuned.problem.class_count; i++) {
+        const struct search_class *part = &row->tuned.problem.classes[i];
         char size[32];
         char config[96];
 
@@ -193,7 +192,7 @@ static void print_plan(FILE *out, const struct row *row)
             part->window != NULL ? part->window : "-",
             model_op_names[part->kind],
             model_units_print(part->bytes, MODEL_BYTES, size, sizeof(size)),
-            model_config_print(&row->outcome.configs[i], config,
+            model_config_print(&row->tuned.outcome.configs[i], config,
                                sizeof(config)));
     }
 }
@@ -290,8 +289,8 @@ static void print_csv(const struct table *table)
         sim_csv_text(out, row->input->topology.name);
         sim_csv_text(out, row->input->workload.name);
         sim_csv_text(out, row->strategy->name);
-        (void)fprintf(out, "%.6f,%.6f,%d,", row->outcome.iteration_us,
-                      row->speedup, row->outcome.evaluations);
+        (void)fprintf(out, "%.6f,%.6f,%d,", row->tuned.outcome.iteration_us,
+                      row->speedup, row->tuned.outcome.evaluations);
         if (published != NULL) {
             (void)fprintf(out, "%.2f,%.2f,", published->min_ratio,
                           published->max_ratio);
@@ -306,9 +305,9 @@ static void put_plan(struct sim_json *json, const struct row *row)
 {
     struct sim_json *plan = sim_json_put_array(json, "plan");
 
-    for (int i = 0; i < row->problem.class_count; i++) {
-        const struct search_class *part = &row->problem.classes[i];
-        const struct model_config *config = &row->outcome.configs[i];
+    for (int i = 0; i < row->tuned.problem.class_count; i++) {
+        const struct search_class *part = &row->tuned.problem.classes[i];
+        const struct model_config *config = &row->tuned.outcome.configs[i];
         struct sim_json *item = sim_json_append(plan);
 
         sim_json_text(item, "op", model_op_names[part->kind]);
@@ -342,9 +341,9 @@ static enum model_status print_json(const struct table *table)
         sim_json_text(json, "topology", row->input->topology.name);
         sim_json_text(json, "workload", row->input->workload.name);
         sim_json_text(json, "strategy", row->strategy->name);
-        sim_json_number(json, "iteration_us", row->outcome.iteration_us);
+        sim_json_number(json, "iteration_us", row->tuned.outcome.iteration_us);
         sim_json_number(json, "speedup_vs_nccl", row->speedup);
-        sim_json_count(json, "evaluations", row->outcome.evaluations);
+        sim_json_count(json, "evaluations", row->tuned.outcome.evaluations);
         sim_json_number(json, "bound_us", row->bound_us);
         put_plan(json, row);
     }

@@ -39,8 +39,7 @@ static enum model_status get_plan(struct sim_cli *cli,
                                   const char **name)
 {
     const struct search_strategy *strategy;
-    struct search_problem problem;
-    struct search_outcome outcome;
+    struct search_tuned tuned;
     enum model_status status;
 
     *name = "nccl";
@@ -69,10 +68,10 @@ static enum model_status get_plan(struct sim_cli *cli,
         return MODEL_USAGE;
     }
     *name = strategy->name;
-    status = search_tune(cli, input, strategy, &problem, &outcome);
+    status = search_tune(cli, input, strategy, &tuned);
     if (status == MODEL_OK) {
-        *plan =
-            search_plan(cli->arena, &problem, outcome.configs, strategy->name);
+        *plan = search_plan(cli->arena, &tuned.problem, tuned.outcome.configs,
+                            strategy->name);
     }
     return status;
 }

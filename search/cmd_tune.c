@@ -31,18 +31,18 @@ static enum model_status write_plan(struct sim_cli *cli,
                                   NULL, "cannot write: %s", strerror(errno));
 }
 
-static void print_csv(struct sim_cli *cli, const struct search_outcome *outcome)
+static void print_csv(struct sim_cli *cli, const struct search_tuned *tuned)
 {
     (void)fputs("evaluation,iteration_us\n", cli->out);
-    for (int i = 0; i < outcome->curve_count; i++) {
-        (void)fprintf(cli->out, "%d,%.6f\n", outcome->curve[i].evaluation,
-                      outcome->curve[i].iteration_us);
+    for (int i = 0; i < tuned->outcome.curve_count; i++) {
+        (void)fprintf(cli->out, "%d,%.6f\n", tuned->outcome.curve[i].evaluation,
+                      tuned->outcome.curve[i].iteration_us);
     }
 }
 
 static enum model_status print_json(struct sim_cli *cli,
                                     const struct sim_input *input,
-                                    const struct search_outcome *outcome,
+                                    const struct search_tuned *tuned,
                                     const char *strategy)
 {
     struct sim_json *root = sim_json_object();
@@ -55,15 +55,16 @@ static enum model_status print_json(struct sim_cli *cli,
     sim_json_text(root, "strategy", strategy);
     sim_json_count(root, "seed", (int64_t)cli->options.seed);
     sim_report_put_overrides(cli, root);
-    sim_json_number(root, "iteration_us", outcome->iteration_us);
-    sim_json_number(root, "nccl_us", outcome->nccl_us);
-    sim_json_count(root, "evaluations", outcome->evaluations);
+    sim_json_number(root, "iteration_us", tuned->outcome.iteration_us);
+    sim_json_number(root, "nccl_us", tuned->nccl_us);
+    sim_json_count(root, "evaluations", tuned->outcome.evaluations);
     curve = sim_json_put_array(root, "convergence");
-    for (int i = 0; i < outcome->curve_count; i++) {
+    for (int i = 0; i < tuned->outcome.curve_count; i++) {
         struct sim_json *point = sim_json_append(curve);
 
-        sim_json_count(point, "evaluation", outcome->curve[i].evaluation);
-        sim_json_number(point, "iteration_us", outcome->curve[i].iteration_us);
+        sim_json_count(point, "evaluation", tuned->outcome.curve[i].evaluation);
+        sim_json_number(point, "iteration_us",
+                        tuned->outcome.curve[i].iteration_us);
     }
     status = sim_json_print(root, cli->out);
     sim_json_free(root);
@@ -74,7 +75,7 @@ static enum model_status print_json(struct sim_cli *cli,
 static enum model_status print(struct sim_cli *cli,
                                const struct sim_input *input,
                                const struct model_plan *plan,
-                               const struct search_outcome *outcome)
+                               const struct search_tuned *tuned)
 {
     enum model_status status = MODEL_OK;
 
@@ -82,20 +83,21 @@ static enum model_status print(struct sim_cli *cli,
         status = write_plan(cli, input, plan);
     }
     if (status == MODEL_OK && cli->options.format == SIM_CSV) {
-        print_csv(cli, outcome);
+        print_csv(cli, tuned);
     }
     if (status == MODEL_OK && cli->options.format == SIM_JSON) {
-        status = print_json(cli, input, outcome, plan->strategy);
+        status = print_json(cli, input, tuned, plan->strategy);
     }
     if (status == MODEL_OK && cli->options.format == SIM_TEXT &&
         !cli->options.quiet) {
         (void)fprintf(
             cli->log,
             "%s: %.3f ms an iteration, NCCL %.3f ms, %d evaluations\n",
-            plan->strategy, outcome->iteration_us / 1000.0,
-            outcome->nccl_us / 1000.0, outcome->evaluations);
+            plan->strategy, tuned->outcome.iteration_us / 1000.0,
+            tuned->nccl_us / 1000.0, tuned->outcome.evaluations);
     }
-    if (status == MODEL_OK && outcome->iteration_us > outcome->nccl_us) {
+    if (status == MODEL_OK && !cli->options.quiet &&
+        tuned->outcome.iteration_us > tuned->nccl_us) {
         (void)fprintf(cli->log,
                       "lagom: warning: the plan is slower than NCCL's own "
                       "choice\n");
@@ -109,8 +111,7 @@ enum model_status search_command_tune(struct sim_cli *cli)
         cli->options.strategy != NULL ? cli->options.strategy : "lagom";
     const struct search_strategy *strategy;
     struct sim_input input;
-    struct search_problem problem;
-    struct search_outcome outcome;
+    struct search_tuned tuned;
     struct model_plan plan;
     enum model_status status = sim_load_check(cli, true);
 
@@ -124,11 +125,12 @@ enum model_status search_command_tune(struct sim_cli *cli)
     status = sim_load(cli, cli->options.topologies.items[0],
                       cli->options.workloads.items[0], &input);
     if (status == MODEL_OK) {
-        status = search_tune(cli, &input, strategy, &problem, &outcome);
+        status = search_tune(cli, &input, strategy, &tuned);
     }
     if (status != MODEL_OK) {
         return status;
     }
-    plan = search_plan(cli->arena, &problem, outcome.configs, strategy->name);
-    return print(cli, &input, &plan, &outcome);
+    plan = search_plan(cli->arena, &tuned.problem, tuned.outcome.configs,
+                       strategy->name);
+    return print(cli, &input, &plan, &tuned);
 }

@@ -67,10 +67,9 @@ enum model_status search_try(struct search_task *task,
     return status;
 }
 
-/* The iteration with configurations by class. */
-static enum model_status evaluate(struct search_task *task,
-                                  const struct model_config *configs,
-                                  double *iteration_us)
+enum model_status search_iteration_us(struct search_task *task,
+                                      const struct model_config *configs,
+                                      double *iteration_us)
 {
     struct search_measure measure;
     struct model_plan plan =
@@ -87,25 +86,16 @@ enum model_status search_run(const struct search_strategy *strategy,
                              struct search_task *task,
                              struct search_outcome *outcome)
 {
-    int classes = task->problem->class_count;
-    struct model_config *nccl =
-        model_arena_array(task->arena, (size_t)classes + 1, sizeof(*nccl));
     int before = task->evaluator->evaluations;
     enum model_status status;
 
     *outcome = (struct search_outcome){.configs = NULL};
-    outcome->configs = model_arena_array(task->arena, (size_t)classes + 1,
-                                         sizeof(*outcome->configs));
-    for (int i = 0; i < classes; i++) {
-        nccl[i] = task->problem->baseline;
-    }
+    outcome->configs =
+        model_arena_array(task->arena, (size_t)task->problem->class_count + 1,
+                          sizeof(*outcome->configs));
     status = strategy->find(task, outcome);
     outcome->evaluations = task->evaluator->evaluations - before;
-    if (status == MODEL_OK) {
-        status = evaluate(task, outcome->configs, &outcome->iteration_us);
-    }
-    if (status == MODEL_OK) {
-        status = evaluate(task, nccl, &outcome->nccl_us);
-    }
-    return status;
+    return status == MODEL_OK ? search_iteration_us(task, outcome->configs,
+                                                    &outcome->iteration_us)
+                              : status;
 }

@@ -28,7 +28,6 @@ struct search_point {
 struct search_outcome {
     struct model_config *configs; /* by class */
     double iteration_us;          /* with those */
-    double nccl_us;               /* with NCCL's own choice */
     int evaluations; /* used to find them, without the last check */
     struct search_point *curve;
     int curve_count;
@@ -53,12 +52,17 @@ const struct search_strategy *search_strategy_find(const char *name,
                                                    struct model_errors *errors);
 
 /*
- * Run a strategy: it finds, then its result and NCCL's own choice are evaluated
- * for outcome->iteration_us and nccl_us; these two are not counted.
+ * Run a strategy: it finds, then its result is evaluated once more, uncounted,
+ * for outcome->iteration_us.
  */
 enum model_status search_run(const struct search_strategy *strategy,
                              struct search_task *task,
                              struct search_outcome *outcome);
+
+/* The iteration with configurations by class. */
+enum model_status search_iteration_us(struct search_task *task,
+                                      const struct model_config *configs,
+                                      double *iteration_us);
 
 /* For strategies: evaluate configurations by class, and keep the point. */
 enum model_status search_try(struct search_task *task,

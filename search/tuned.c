@@ -29,11 +29,10 @@ static void show_progress(void *context, int evaluations, double iteration_us)
 }
 
 /* What outlives the search, out of its arena. */
-static void keep(struct model_arena *arena,
-                 const struct search_problem *problem,
-                 struct search_outcome *outcome)
+static void keep(struct model_arena *arena, struct search_tuned *tuned)
 {
-    size_t classes = (size_t)problem->class_count;
+    struct search_outcome *outcome = &tuned->outcome;
+    size_t classes = (size_t)tuned->problem.class_count;
     size_t points = (size_t)outcome->curve_count;
     struct model_config *configs =
         model_arena_array(arena, classes + 1, sizeof(*configs));
@@ -48,29 +47,44 @@ static void keep(struct model_arena *arena,
     outcome->curve = curve;
 }
 
+static enum model_status evaluate_nccl(struct search_task *task,
+                                       double *nccl_us)
+{
+    int classes = task->problem->class_count;
+    struct model_config *configs =
+        model_arena_array(task->arena, (size_t)classes + 1, sizeof(*configs));
+
+    for (int i = 0; i < classes; i++) {
+        configs[i] = task->problem->baseline;
+    }
+    return search_iteration_us(task, configs, nccl_us);
+}
+
 /* The search with its two arenas; they are freed by the caller. */
 static enum model_status search(struct sim_cli *cli,
                                 const struct search_strategy *strategy,
-                                struct search_problem *problem,
-                                struct search_outcome *outcome,
+                                struct search_tuned *tuned,
                                 struct model_arena *work,
                                 struct model_arena *scratch)
 {
     bool show = !cli->options.quiet && isatty(fileno(cli->log)) != 0;
     struct progress progress = {.cli = cli, .text = strategy->name};
-    struct search_simulator simulator = {problem, scratch};
+    struct search_simulator simulator = {&tuned->problem, scratch};
     struct search_evaluator evaluator = search_simulate(&simulator);
     struct search_task task = {.arena = work,
-                               .problem = problem,
+                               .problem = &tuned->problem,
                                .evaluator = &evaluator,
                                .errors = cli->errors,
                                .seed = cli->options.seed,
                                .progress = show ? show_progress : NULL,
                                .progress_context = &progress};
-    enum model_status status = search_run(strategy, &task, outcome);
+    enum model_status status = search_run(strategy, &task, &tuned->outcome);
 
     if (status == MODEL_OK) {
-        keep(cli->arena, problem, outcome);
+        status = evaluate_nccl(&task, &tuned->nccl_us);
+    }
+    if (status == MODEL_OK) {
+        keep(cli->arena, tuned);
     }
     if (progress.shown > 0) {
         (void)fputs("\r\033[K", cli->log);
@@ -81,8 +95,7 @@ static enum model_status search(struct sim_cli *cli,
 /* Apart from its caller, so that no local lives across the jump. */
 static enum model_status search_guarded(struct sim_cli *cli,
                                         const struct search_strategy *strategy,
-                                        struct search_problem *problem,
-                                        struct search_outcome *outcome,
+                                        struct search_tuned *tuned,
                                         struct model_arena *work,
                                         struct model_arena *scratch)
 {
@@ -95,26 +108,25 @@ static enum model_status search_guarded(struct sim_cli *cli,
     }
     (void)model_arena_guard(work, &out_of_memory);
     (void)model_arena_guard(scratch, &out_of_memory);
-    return search(cli, strategy, problem, outcome, work, scratch);
+    return search(cli, strategy, tuned, work, scratch);
 }
 
 enum model_status search_tune(struct sim_cli *cli,
                               const struct sim_input *input,
                               const struct search_strategy *strategy,
-                              struct search_problem *problem,
-                              struct search_outcome *outcome)
+                              struct search_tuned *tuned)
 {
     struct model_arena *work;
     struct model_arena *scratch;
     enum model_status status;
 
     if (search_problem_make(cli->arena, &input->topology, &input->workload,
-                            problem, cli->errors) != MODEL_OK) {
+                            &tuned->problem, cli->errors) != MODEL_OK) {
         return MODEL_BAD_INPUT;
     }
     work = model_arena_new();
     scratch = model_arena_new();
-    status = search_guarded(cli, strategy, problem, outcome, work, scratch);
+    status = search_guarded(cli, strategy, tuned, work, scratch);
     model_arena_free(work);
     model_arena_free(scratch);
     return status;

@@ -8,12 +8,18 @@
 #include "search/strategy.h"
 #include "sim/load.h"
 
+/* What a strategy made of an input. */
+struct search_tuned {
+    struct search_problem problem;
+    struct search_outcome outcome;
+    double nccl_us; /* an iteration with NCCL's own choice */
+};
+
 /* Run a strategy on an input; progress goes to cli->log. */
 enum model_status search_tune(struct sim_cli *cli,
                               const struct sim_input *input,
                               const struct search_strategy *strategy,
-                              struct search_problem *problem,
-                              struct search_outcome *outcome);
+                              struct search_tuned *tuned);
 
 enum model_status search_command_run(struct sim_cli *cli);
 enum model_status search_command_tune(struct sim_cli *cli);

@@ -8,12 +8,32 @@
 
 enum { LINKS_MAX = 1024 };
 
+/* With the latencies that the routes below count with. */
+static const struct model_topology *
+wired(struct model_arena *arena, const char *text, const char *last_set)
+{
+    const char *sets[5] = {"node.pcie.latency=0.18 us",
+                           "node.host.cross_latency=0.16 us"};
+    int count = 2;
+
+    if (strstr(text, "nv") != NULL) {
+        sets[count++] = "node.nvlink.latency=0.2 us";
+    }
+    if (strstr(text, "nic:") != NULL) {
+        sets[count++] = "node.nics.latency=2 us";
+    }
+    if (last_set != NULL) {
+        sets[count++] = last_set;
+    }
+    return fixture_topology(arena, text, sets, count);
+}
+
 static struct model_fabric
 make(struct model_arena *arena, const char *text, bool folded)
 {
     struct model_fabric fabric;
 
-    model_fabric_make(fixture_topology(arena, text, NULL, 0), folded, &fabric);
+    model_fabric_make(wired(arena, text, NULL), folded, &fabric);
     return fabric;
 }
 
@@ -218,7 +238,7 @@ static void a_mesh_divides_over_the_peers(void **state)
                       30000, 1e-12);
 }
 
-/* The A40's NVLink takes 0.2 us, an NVSwitch joins any two. */
+/* NVLink takes 0.2 us, an NVSwitch joins any two. */
 static void over_nvlink(void **state)
 {
     static const struct route pairs[] = {
@@ -237,7 +257,7 @@ static void over_nvlink(void **state)
 }
 
 /*
- * PCIe 4: 0.18 us a link; 0.16 us between sockets. Two GPUs below a switch: up
+ * PCIe: 0.18 us a link; 0.16 us between sockets. Two GPUs below a switch: up
  * and down, 2 links. Else by way of the root: GPU, switch, switch, GPU, 4
  * links, and the sockets' link where they differ. The port of both GPUs carries
  * it.
@@ -327,14 +347,14 @@ static void over_the_network(void **state)
 /* Without GPUDirect host memory is written and read on both sides. */
 static void over_the_network_by_way_of_the_host(void **state)
 {
-    static const char *const sets[] = {"node.nics.gpudirect=false"};
     static const struct route routes[] = {
         {7, 8, MODEL_P2P, 0, MODEL_HOP_NET, 2,
          "node0.gpu7.pcie.up node0.nic0.out node0.socket1.memory "
          "node0.socket1.memory node1.gpu0.pcie.down node1.nic0.in "
          "node1.socket0.memory node1.socket0.memory"}};
-    const struct model_topology *topology = fixture_topology(
-        *state, "2x8 gpu:a40 sockets:2 nic:1x400Gbit/s", sets, 1);
+    const struct model_topology *topology =
+        wired(*state, "2x8 gpu:a40 sockets:2 nic:1x400Gbit/s",
+              "node.nics.gpudirect=false");
     struct model_fabric fabric;
 
     model_fabric_make(topology, false, &fabric);
@@ -365,13 +385,18 @@ static void folded_routes_stay_on_the_shown_node(void **state)
 /* On lagom-a the shipped file's wiring: pairs, two sockets, root ports. */
 static void the_wiring_of_lagom_a(void **state)
 {
+    static const char *const sets[] = {"node.pcie.latency=0.18 us",
+                                       "node.nvlink.latency=0.2 us"};
     static const struct route routes[] = {
         {4, 5, MODEL_P2P, 0, MODEL_HOP_NVLINK, 0.2,
          "node0.gpu4.nvlink.out node0.gpu5.nvlink.in"},
         {5, 6, MODEL_P2P, 0, MODEL_HOP_P2P, 0.36,
          "node0.gpu5.pcie.up node0.gpu5.port.p2p node0.gpu6.pcie.down "
          "node0.gpu6.port.p2p"}};
-    struct model_fabric fabric = make(*state, "lagom-a", true);
+    struct model_fabric fabric;
+
+    model_fabric_make(fixture_topology(*state, "lagom-a", sets, 2), true,
+                      &fabric);
 
     CHECK_ROUTES(*state, &fabric, routes);
 }

@@ -246,6 +246,25 @@ static void a_grid_under_stream_k(void **state)
     assert_near_ratio(kernel.load_bytes, 5e5, 1e-12);
 }
 
+/*
+ * 25 CTAs of 400,000 flops, 1 us, persistent on 10 SMs: 10 CTAs, the longest
+ * does 3 parts, the bytes are those of all.
+ */
+static void a_grid_may_be_persistent(void **state)
+{
+    struct model_kernel kernel = model_kernel_grid(
+        &gpu, MODEL_BF16, MODEL_CLASS_GEMM, 25, 1, 1e7, 5e6, MODEL_PERSISTENT);
+
+    (void)state;
+    assert_int_equal(kernel.loads, 10);
+    assert_near_ratio(kernel.load_us, 3, 1e-12);
+    assert_near_ratio(kernel.load_bytes, 5e5, 1e-12);
+    kernel = model_kernel_grid(&gpu, MODEL_BF16, MODEL_CLASS_GEMM, 8, 1, 8e6,
+                               2e6, MODEL_PERSISTENT);
+    assert_int_equal(kernel.loads, 8);
+    assert_near_ratio(kernel.load_us, 2.5, 1e-12);
+}
+
 /* 3.2e6 bytes in 16 loads for each of 10 SMs; no arithmetic, no reuse. */
 static void a_memory_kernel_is_bytes_only(void **state)
 {
@@ -322,8 +341,10 @@ static void phi_2_has_the_tiles_of_the_hand_check(void **state)
                 {2560, 2560, 320},
                 {10240, 2560, 1280},
                 {2560, 10240, 320}};
+    static const char *const sets[] = {"gpu.gemm.tile_m=128",
+                                       "gpu.gemm.tile_n=256"};
     const struct model_topology *a40 =
-        fixture_topology(*state, "1x8 gpu:a40", NULL, 0);
+        fixture_topology(*state, "1x8 gpu:a40", sets, 2);
 
     for (int i = 0; i < FIXTURE_COUNT(rows); i++) {
         struct model_op op = {.kind = MODEL_OP_GEMM,
@@ -357,6 +378,7 @@ int main(void)
         cmocka_unit_test(a_grid_by_its_totals),
         cmocka_unit_test(a_part_full_sm_does_what_is_there),
         cmocka_unit_test(a_grid_under_stream_k),
+        cmocka_unit_test(a_grid_may_be_persistent),
         cmocka_unit_test(a_memory_kernel_is_bytes_only),
         cmocka_unit_test(l2_share_at_its_corners),
         cmocka_unit_test(l2_share_falls_with_the_footprint),

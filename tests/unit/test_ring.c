@@ -98,52 +98,78 @@ static void one_node_with_nics(void **state)
     check_cycles(&ring);
 }
 
+/* Is this variant the ring that `next` tells? */
+static bool is_ring(const struct model_ring *ring, int variant, const int *next)
+{
+    for (int i = 0; i < ring->group->count; i++) {
+        if (model_ring_next(ring, i, variant) != next[i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /*
  * Two nodes, two NICs. Over NIC 0 a node is walked 0 .. 7, over NIC 1 from the
  * half of it: 4 5 6 7 0 1 2 3; the last GPU leads to the other node's first.
- * Backwards all the arrows turn round.
+ * Backwards all the arrows turn round. Each of the four once.
  */
 static void two_nodes_with_two_nics(void **state)
 {
+    static const struct {
+        int nic;
+        int next[16];
+    } rings[] = {{0, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 0}},
+                 {0, {15, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14}},
+                 /* 4 5 6 7 0 1 2 3, then 12 13 14 15 8 9 10 11 */
+                 {1, {1, 2, 3, 12, 5, 6, 7, 0, 9, 10, 11, 4, 13, 14, 15, 8}},
+                 {1, {7, 0, 1, 2, 11, 4, 5, 6, 15, 8, 9, 10, 3, 12, 13, 14}}};
     struct model_group world = {.name = "world"};
     struct model_ring ring =
         make(*state, "2x8 gpu:a40 nvswitch nic:2x400Gbit/s", &world);
 
     assert_int_equal(ring.variants, 4);
-    expect_next(
-        &ring, 0,
-        (const int[]){1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 0});
-    expect_next(
-        &ring, 1,
-        (const int[]){15, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14});
-    /* 4 5 6 7 0 1 2 3, then 12 13 14 15 8 9 10 11 */
-    expect_next(
-        &ring, 2,
-        (const int[]){1, 2, 3, 12, 5, 6, 7, 0, 9, 10, 11, 4, 13, 14, 15, 8});
-    expect_next(
-        &ring, 3,
-        (const int[]){7, 0, 1, 2, 11, 4, 5, 6, 15, 8, 9, 10, 3, 12, 13, 14});
     check_cycles(&ring);
-    for (int variant = 0; variant < 4; variant++) {
-        assert_int_equal(model_ring_nic(&ring, variant), variant / 2);
-        assert_int_equal(crossings(&ring, variant), 2);
+    for (int i = 0; i < 4; i++) {
+        int found = 0;
+
+        for (int variant = 0; variant < 4; variant++) {
+            assert_int_equal(crossings(&ring, variant), 2);
+            if (is_ring(&ring, variant, rings[i].next)) {
+                assert_int_equal(model_ring_nic(&ring, variant), rings[i].nic);
+                found++;
+            }
+        }
+        assert_int_equal(found, 1);
     }
 }
 
-/* Each variant turned round is its neighbour: the ports' other direction. */
-static void odd_variants_run_backwards(void **state)
+/* Is variant b variant a turned round, over the same NIC? */
+static bool is_mirror(const struct model_ring *ring, int a, int b)
+{
+    for (int i = 0; i < ring->group->count; i++) {
+        if (model_ring_next(ring, model_ring_next(ring, i, a), b) != i) {
+            return false;
+        }
+    }
+    return model_ring_nic(ring, a) == model_ring_nic(ring, b);
+}
+
+/* Every variant has one mirror, which uses the ports' other direction. */
+static void each_variant_has_its_mirror(void **state)
 {
     struct model_group world = {.name = "world"};
     struct model_ring ring =
         make(*state, "3x8 gpu:a40 nvswitch nic:4x200Gbit/s", &world);
 
     assert_int_equal(ring.variants, 8);
-    for (int variant = 0; variant < 8; variant += 2) {
-        for (int rank = 0; rank < 24; rank++) {
-            int next = model_ring_next(&ring, rank, variant);
+    for (int a = 0; a < 8; a++) {
+        int mirrors = 0;
 
-            assert_int_equal(model_ring_next(&ring, next, variant + 1), rank);
+        for (int b = 0; b < 8; b++) {
+            mirrors += is_mirror(&ring, a, b) ? 1 : 0;
         }
+        assert_int_equal(mirrors, 1);
     }
 }
 
@@ -169,6 +195,28 @@ static void channels_spread_evenly(void **state)
             sum += part;
         }
         assert_int_equal(sum, channels);
+    }
+}
+
+/* NICs differ by one channel at most, whatever the number of channels. */
+static void nics_get_alike(void **state)
+{
+    enum { NICS = 4 };
+    struct model_group world = {.name = "world"};
+    struct model_ring ring =
+        make(*state, "2x8 gpu:a40 nvswitch nic:4x400Gbit/s", &world);
+
+    for (int channels = 1; channels <= 64; channels++) {
+        int of_nic[NICS] = {0};
+
+        for (int variant = 0; variant < ring.variants; variant++) {
+            of_nic[model_ring_nic(&ring, variant)] +=
+                model_ring_channels(&ring, variant, channels);
+        }
+        for (int nic = 0; nic < NICS; nic++) {
+            assert_true(of_nic[nic] == channels / NICS ||
+                        of_nic[nic] == channels / NICS + 1);
+        }
     }
 }
 
@@ -252,8 +300,9 @@ int main(void)
         cmocka_unit_test(one_node_of_8),
         cmocka_unit_test(one_node_with_nics),
         cmocka_unit_test(two_nodes_with_two_nics),
-        cmocka_unit_test(odd_variants_run_backwards),
+        cmocka_unit_test(each_variant_has_its_mirror),
         cmocka_unit_test(channels_spread_evenly),
+        cmocka_unit_test(nics_get_alike),
         cmocka_unit_test(many_shapes_are_cycles),
         cmocka_unit_test(chosen_ranks_are_cycles),
         cmocka_unit_test(members_have_ranks),

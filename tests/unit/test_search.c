@@ -235,7 +235,7 @@ static int subspaces(struct model_arena *arena,
                          "ops: [{id: a, kind: all_gather, size: 8 MiB}]\n");
     const struct search_problem *problem = problem_of(arena, topology, w);
 
-    return search_subspaces(problem, MODEL_OP_ALL_GATHER, 8388608, 0, spaces);
+    return search_subspaces(problem, 8388608, 0, spaces);
 }
 
 /* Over PCIe P2P and SHM; where NVLink joins all, P2P alone. */
@@ -407,13 +407,14 @@ static struct search_outcome search_form(struct model_arena *arena,
     assert_int_equal(
         search_run(search_strategy_find(name, &errors), &task, &outcome),
         MODEL_OK);
-    /* one more for the final check; each call counts once */
-    assert_int_equal(outcome.evaluations, form->calls - 1);
+    /* the outcome and NCCL's own choice come on top; each call counts once */
+    assert_int_equal(outcome.evaluations, form->calls - 2);
     assert_int_equal(evaluator.evaluations, form->calls);
     assert_int_equal(outcome.curve_count, outcome.evaluations);
-    /* and the outcome is what the last one measured */
     for (int i = 0; i < form->problem->class_count; i++) {
         assert_true(model_config_equal(&outcome.configs[i],
+                                       &form->log[form->calls - 2][i]));
+        assert_true(model_config_equal(&form->problem->baseline,
                                        &form->log[form->calls - 1][i]));
     }
     return outcome;
@@ -760,7 +761,7 @@ static struct tuned tune(struct model_arena *arena,
     assert_int_equal(
         search_run(search_strategy_find(name, &errors), &task, &tuned.outcome),
         MODEL_OK);
-    assert_int_equal(evaluator.evaluations, tuned.outcome.evaluations + 1);
+    assert_int_equal(evaluator.evaluations, tuned.outcome.evaluations + 2);
     search_measure_make(arena, tuned.problem, &tuned.measure);
     plan = search_plan(arena, tuned.problem, tuned.outcome.configs, name);
     assert_int_equal(
@@ -803,6 +804,10 @@ static void nccl_is_the_plain_run(void **state)
     struct sim_result result = fixture_simulate(*state, &request);
 
     assert_near(tuned.outcome.iteration_us, result.iteration_us, 0);
+    assert_near(tuned.outcome.nccl_us, result.iteration_us, 0);
+    tuned = tune(*state, topology, w, "lagom", 1);
+    assert_near(tuned.outcome.nccl_us, result.iteration_us, 0);
+    assert_true(tuned.outcome.iteration_us < result.iteration_us);
 }
 
 /* Tiny beside huge: X < Y at the least configuration, one evaluation. */

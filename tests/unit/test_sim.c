@@ -471,6 +471,63 @@ static void channels_share_a_link_alike(void **state)
     assert_near(end_of(&timeline, "b"), 205, CLOSE_US);
 }
 
+/*
+ * Over PCIe P2P a port carries both directions: 1 channel's 2 flows share its
+ * 1000 bytes/us. 512 threads of 1 kB a warp keep 16 kB in flight, 32 kB on the
+ * port. Above an onset of 8 kB the rate falls by (32 / 8)^0.5 = 2: 250 bytes/us
+ * a flow, 50,000 bytes in 200 us. At an onset of 32 kB nothing is lost: 100 us.
+ * Two of them: 64 kB in flight, 4 flows: 1000 / 8^0.5 / 4 bytes/us each.
+ */
+static void ports_congest(void **state)
+{
+    static const char *const onsets[] = {"node.pcie.congestion_onset=8 kB",
+                                         "node.pcie.congestion_onset=32 kB"};
+    static const char *const pcie[] = {
+        "gpu.channel.warp_in_flight=1 kB",
+        "node.pcie.rate=1 PB/s",
+        "node.pcie.latency=0 us",
+        "node.pcie.p2p_rate=1 GB/s",
+        "node.pcie.congestion_exponent=0.5",
+    };
+    /* the tiny machine but for its NVLink, which is last in its list */
+    enum { TINY = FIXTURE_COUNT(fixture_tiny_sets) - 2, PCIE = 5 };
+    const char *sets[TINY + PCIE + 1];
+    const char *gather = "kind: all_gather, size: 100 kB, channels: 1, " RING;
+
+    for (int i = 0; i < TINY; i++) {
+        sets[i] = fixture_tiny_sets[i];
+    }
+    for (int i = 0; i < PCIE; i++) {
+        sets[TINY + i] = pcie[i];
+    }
+    for (int i = 0; i < 2; i++) {
+        struct timeline timeline;
+
+        sets[TINY + PCIE] = onsets[i];
+        timeline = run_on(
+            *state,
+            fixture_topology(*state, "1x2 gpu:a40", sets, TINY + PCIE + 1),
+            model_arena_format(*state, "ops: [{id: a, %s}]", gather));
+        assert_near(end_of(&timeline, "a"), i == 0 ? 205 : 105, CLOSE_US);
+    }
+    sets[TINY + PCIE] = onsets[0];
+    {
+        struct timeline timeline = run_on(
+            *state,
+            fixture_topology(*state, "1x2 gpu:a40", sets, TINY + PCIE + 1),
+            model_arena_format(*state,
+                               "ops:\n"
+                               "  - {id: a, stream: s1, %s}\n"
+                               "  - {id: b, stream: s2, %s}\n",
+                               gather, gather));
+        double both_us = 50000 / (1000 / sqrt(8) / 4);
+
+        assert_near(end_of(&timeline, "a"), 5 + both_us, CLOSE_US);
+        assert_near(end_of(&timeline, "b"), 5 + both_us, CLOSE_US);
+        assert_near(op_of(&timeline, "b")->lost.link, both_us - 200, CLOSE_US);
+    }
+}
+
 /* How much the links were used, over 155 us: (100 + 50) us of 1 GB/s. */
 static void resources_tell_how_busy_they_were(void **state)
 {
@@ -1069,6 +1126,7 @@ int main(void)
         cmocka_unit_test(one_stream_serialises_collectives),
         cmocka_unit_test(two_streams_share_a_link_in_halves),
         cmocka_unit_test(channels_share_a_link_alike),
+        cmocka_unit_test(ports_congest),
         cmocka_unit_test(resources_tell_how_busy_they_were),
         cmocka_unit_test(a_collective_takes_its_sms),
         cmocka_unit_test(waves_follow_the_channels),
