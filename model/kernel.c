@@ -121,7 +121,7 @@ struct model_kernel model_kernel_grid(const struct model_gpu *gpu,
 
     /* One load that is not full does the whole work. */
     share = fmin(share, 1.0);
-    load_bytes = bytes * share;
+    load_bytes = bytes / (double)loads; /* the mean: one may not be full */
     kernel.load_us =
         flops * share / model_gpu_sm_flops_per_us(gpu, type, kernel_class);
     kernel.load_bytes = load_bytes;

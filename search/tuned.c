@@ -92,7 +92,10 @@ static enum model_status search(struct sim_cli *cli,
     return status;
 }
 
-/* Apart from its caller, so that no local lives across the jump. */
+/*
+ * The search, or MODEL_FAULT when memory ran out. Apart from its caller, so
+ * that no local lives across the jump.
+ */
 static enum model_status search_guarded(struct sim_cli *cli,
                                         const struct search_strategy *strategy,
                                         struct search_tuned *tuned,
@@ -102,9 +105,7 @@ static enum model_status search_guarded(struct sim_cli *cli,
     jmp_buf out_of_memory;
 
     if (work == NULL || scratch == NULL || setjmp(out_of_memory) != 0) {
-        return model_errors_add(cli->errors, MODEL_FAULT,
-                                (struct model_place){"lagom", 0, 0}, NULL, NULL,
-                                "out of memory");
+        return MODEL_FAULT;
     }
     (void)model_arena_guard(work, &out_of_memory);
     (void)model_arena_guard(scratch, &out_of_memory);
@@ -129,5 +130,10 @@ enum model_status search_tune(struct sim_cli *cli,
     status = search_guarded(cli, strategy, tuned, work, scratch);
     model_arena_free(work);
     model_arena_free(scratch);
+    if (status == MODEL_FAULT) {
+        (void)model_errors_add(cli->errors, MODEL_FAULT,
+                               (struct model_place){"lagom", 0, 0}, NULL, NULL,
+                               "out of memory");
+    }
     return status;
 }

@@ -3,8 +3,10 @@
  *
  * Running kernels and moving collectives are the activities of one max-min
  * problem over the HBM of each rank and the links of the fabric. A kernel of s
- * SMs is s equal flows of HBM bytes, a collective is one flow per channel, so
- * fairness is between SMs: each asks memory for one request after another.
+ * SMs is s equal flows of HBM bytes, a collective one flow of wire bytes per
+ * channel. Fairness is between these flows: between channels on links; in HBM a
+ * channel may take its traffic for each wire byte that an SM takes for itself,
+ * since its peers and NICs ask for it too.
  *
  * A load of a kernel takes max(arithmetic, bytes / its share of HBM): the cap
  * of its rate is the arithmetic (and what one SM can move), the share gives

@@ -77,7 +77,8 @@ bool sim_takes_part(const struct sim *sim, const struct sim_run *run)
             return true;
         }
     }
-    return group->ranks == NULL;
+    return group->ranks == NULL &&
+           (group->per_node || run->rank < group->count);
 }
 
 /* Dependencies are met: on the device after the CPU and the launch latency. */
