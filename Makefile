@@ -84,7 +84,7 @@ REPRODUCE ?= -t topologies/lagom-a-1node.yaml -t topologies/lagom-a.yaml \
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all deps need reproduce check check-long tests bench validate plots plot-files \
+.PHONY: all deps need reproduce check check-long tests bench threads validate plots plot-files \
 	lint format  coverage golden-update install uninstall dist \
 	clean help FORCE
 
@@ -114,6 +114,9 @@ tests: $(TEST_BINS)
 bench: deps ## measure the speed of this build
 	@$(MAKE) all
 	@BUILD_DIR=$(DIR) tests/bench/bench.sh
+
+threads: $(DIR)/tests/unit/test_threads ## simulations side by side; for BUILD=tsan
+	@$<
 
 validate: deps ## print how near the model comes to shipped measurements
 	@$(MAKE) all

@@ -9,6 +9,7 @@
 #include "model/notation.h"
 #include "model/plan.h"
 #include "model/units.h"
+#include "sim/csv.h"
 #include "sim/json.h"
 #include "sim/load.h"
 #include "sim/report.h"
@@ -65,6 +66,22 @@ static enum model_status topology_json(FILE *out,
     return status;
 }
 
+static void topology_csv(FILE *out, const struct model_topology *topology)
+{
+    (void)fputs("key,value,from,source\n", out);
+    for (const struct model_provenance_entry *entry =
+             topology->provenance.first;
+         entry != NULL; entry = entry->next) {
+        char value[64];
+
+        sim_csv_text(out, entry->path);
+        sim_csv_text(out, model_units_print(entry->value, entry->dimension,
+                                            value, sizeof(value)));
+        sim_csv_text(out, model_origin_names[entry->origin]);
+        sim_csv_last(out, entry->source != NULL ? entry->source : "");
+    }
+}
+
 static enum model_status
 show_topology(struct sim_cli *cli, const char *name, struct model_node *root)
 {
@@ -82,6 +99,10 @@ show_topology(struct sim_cli *cli, const char *name, struct model_node *root)
     }
     if (cli->options.format == SIM_JSON) {
         return topology_json(cli->out, &topology);
+    }
+    if (cli->options.format == SIM_CSV) {
+        topology_csv(cli->out, &topology);
+        return MODEL_OK;
     }
     if (cli->options.form == SIM_FORM_LINE) {
         (void)fprintf(cli->out, "%s\n",
@@ -151,6 +172,24 @@ static enum model_status workload_json(FILE *out,
     return status;
 }
 
+static void workload_csv(FILE *out, const struct model_workload *workload)
+{
+    (void)fputs("id,kind,stream,window,m,n,k,bytes\n", out);
+    for (int i = 0; i < workload->op_count; i++) {
+        const struct model_op *op = &workload->ops[i];
+
+        sim_csv_text(out, op->id);
+        sim_csv_text(out, model_op_names[op->kind]);
+        sim_csv_text(out, workload->streams[op->stream].name);
+        sim_csv_text(out, op->window != NULL ? op->window : "");
+        if (op->kind == MODEL_OP_GEMM) {
+            (void)fprintf(out, "%.0f,%.0f,%.0f,\n", op->m, op->n, op->k);
+        } else {
+            (void)fprintf(out, ",,,%.0f\n", op->bytes);
+        }
+    }
+}
+
 /*
  * A workload in the model form is lowered for the number of ranks of a
  * topology.
@@ -179,6 +218,10 @@ static enum model_status show_workload(struct sim_cli *cli,
     }
     if (cli->options.format == SIM_JSON) {
         return workload_json(cli->out, &input.workload);
+    }
+    if (cli->options.format == SIM_CSV) {
+        workload_csv(cli->out, &input.workload);
+        return MODEL_OK;
     }
     (void)fprintf(cli->out, "# %s: %d operations on %d streams, %d GPUs\n",
                   input.workload.name, input.workload.op_count,
@@ -251,11 +294,6 @@ enum model_status sim_command_show(struct sim_cli *cli)
         list_names(cli, "topologies/gpu");
         list_names(cli, "workloads");
         return MODEL_OK;
-    }
-    if (cli->options.format == SIM_CSV) {
-        return model_errors_add(cli->errors, MODEL_USAGE,
-                                (struct model_place){"lagom", 0, 0}, NULL,
-                                "write text or json", "show has no CSV form");
     }
     root = read_tree(cli, operands->items[0]);
     if (root == NULL) {

@@ -5,10 +5,10 @@
 
 #include <string.h>
 
-void sim_csv_text(FILE *stream, const char *text)
+static void put_cell(FILE *stream, const char *text)
 {
     if (strpbrk(text, ",\"\r\n") == NULL) {
-        (void)fprintf(stream, "%s,", text);
+        (void)fputs(text, stream);
         return;
     }
     (void)fputc('"', stream);
@@ -18,5 +18,17 @@ void sim_csv_text(FILE *stream, const char *text)
         }
         (void)fputc(*text, stream);
     }
-    (void)fputs("\",", stream);
+    (void)fputc('"', stream);
+}
+
+void sim_csv_text(FILE *stream, const char *text)
+{
+    put_cell(stream, text);
+    (void)fputc(',', stream);
+}
+
+void sim_csv_last(FILE *stream, const char *text)
+{
+    put_cell(stream, text);
+    (void)fputc('\n', stream);
 }

@@ -6,7 +6,10 @@
 
 #include <stdio.h>
 
-/* The text and a comma; quoted when it holds a comma, a quote or a newline. */
+/* The text, quoted when it holds a comma, a quote or a newline; a comma. */
 void sim_csv_text(FILE *stream, const char *text);
+
+/* The same at the end of a row: a newline. */
+void sim_csv_last(FILE *stream, const char *text);
 
 #endif
