@@ -23,10 +23,13 @@
  *              X' < Y'
  *   transport  the climb is made once per subspace, for all classes alike, and
  *              each window keeps the subspace with the smaller max(X, Y)
+ *   native     AutoCCL, inside which Lagom runs, also measures NCCL's own
+ *              configuration: a window that no climb betters keeps it
  */
 #include "search/space.h"
 #include "search/strategy.h"
 
+#include <float.h>
 #include <math.h>
 
 static const double FIRST_PRIORITY = 0.01;
@@ -82,6 +85,16 @@ static enum model_status measure(struct climb *climb)
     }
     return search_try(climb->task, climb->outcome, climb->outcome->configs,
                       &climb->now);
+}
+
+static enum model_status measure_native(struct climb *climb)
+{
+    const struct search_problem *problem = climb->task->problem;
+
+    for (int i = 0; i < problem->class_count; i++) {
+        climb->climbers[i].config = problem->baseline;
+    }
+    return measure(climb);
 }
 
 static void copy_measure(const struct search_problem *problem,
@@ -191,7 +204,7 @@ keep_better(struct climb *climb, double *best_us, struct model_config *best)
         double z_us =
             fmax(climb->now.comm_us[window], climb->now.kernel_us[window]);
 
-        if (z_us >= best_us[window]) {
+        if (z_us > best_us[window] * (1.0 - GAIN_MIN)) {
             continue;
         }
         best_us[window] = z_us;
@@ -235,13 +248,17 @@ enum model_status search_find_lagom(struct search_task *task,
     search_measure_make(task->arena, problem, &climb.now);
     search_measure_make(task->arena, problem, &climb.before);
     for (int i = 0; i < problem->window_count; i++) {
-        best_us[i] = HUGE_VAL;
+        best_us[i] = DBL_MAX;
     }
     for (int i = 0; status == MODEL_OK && i < subspaces; i++) {
         status = climb_subspace(&climb, i);
         if (status == MODEL_OK) {
             keep_better(&climb, best_us, best);
         }
+    }
+    if (status == MODEL_OK) {
+        status = measure_native(&climb);
+        keep_better(&climb, best_us, best);
     }
     for (int i = 0; i < problem->class_count; i++) {
         outcome->configs[i] = best[i];
