@@ -48,6 +48,16 @@ static int kind_count(const struct model_topology *topology,
     return 0;
 }
 
+int model_fabric_links_of_node(const struct model_topology *topology)
+{
+    int count = 0;
+
+    for (int kind = 0; kind < MODEL_LINK_KINDS; kind++) {
+        count += kind_count(topology, (enum model_link_kind)kind);
+    }
+    return count;
+}
+
 void model_fabric_make(const struct model_topology *topology,
                        bool folded,
                        struct model_fabric *fabric)

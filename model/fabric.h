@@ -59,6 +59,9 @@ void model_fabric_make(const struct model_topology *topology,
                        bool folded,
                        struct model_fabric *fabric);
 
+/* Links that one node has. */
+int model_fabric_links_of_node(const struct model_topology *topology);
+
 /* Rate of a link, bytes/us. */
 double model_fabric_link_bytes_per_us(const struct model_fabric *fabric,
                                       int link);

@@ -62,8 +62,11 @@ static void make_even(struct model_kernel *kernel, int slots)
     kernel->load_no_reuse_bytes *= mean;
 }
 
-static void apply_schedule(struct model_kernel *kernel, int slots)
+void model_kernel_schedule(struct model_kernel *kernel,
+                           enum model_schedule schedule,
+                           int slots)
 {
+    kernel->schedule = schedule;
     if (kernel->schedule == MODEL_PERSISTENT) {
         make_persistent(kernel, slots);
     } else if (kernel->schedule == MODEL_STREAM_K) {
@@ -91,6 +94,8 @@ struct model_kernel model_kernel_gemm(const struct model_gpu *gpu,
     double panel =
         wave_panel_rows(wave, tiles_m, tiles_n, rows, columns) * k * bytes;
     double output = rows * columns * bytes;
+    double matrices =
+        fmax(fmin(batch, (double)gpu->sm_count / (tiles_m * tiles_n)), 1.0);
     struct model_kernel kernel = {
         .schedule = schedule,
         .loads = (int)fmin(tiles, 2147483647.0),
@@ -99,9 +104,9 @@ struct model_kernel model_kernel_gemm(const struct model_gpu *gpu,
                    model_gpu_sm_flops_per_us(gpu, type, MODEL_CLASS_GEMM),
         .load_bytes = panel / wave + output,
         .load_no_reuse_bytes = (rows + columns) * k * bytes + output,
-        .working_set_bytes = panel};
+        .working_set_bytes = panel * matrices};
 
-    apply_schedule(&kernel, gpu->sm_count);
+    model_kernel_schedule(&kernel, schedule, gpu->sm_count);
     return kernel;
 }
 
@@ -126,7 +131,7 @@ struct model_kernel model_kernel_grid(const struct model_gpu *gpu,
         flops * share / model_gpu_sm_flops_per_us(gpu, type, kernel_class);
     kernel.load_bytes = load_bytes;
     kernel.load_no_reuse_bytes = load_bytes;
-    apply_schedule(&kernel, gpu->sm_count);
+    model_kernel_schedule(&kernel, schedule, gpu->sm_count);
     return kernel;
 }
 

@@ -68,6 +68,13 @@ struct model_kernel model_kernel_grid(const struct model_gpu *gpu,
                                       double bytes,
                                       enum model_schedule schedule);
 
+/*
+ * Lay a kernel made for `waves` out for another schedule over so many slots.
+ */
+void model_kernel_schedule(struct model_kernel *kernel,
+                           enum model_schedule schedule,
+                           int slots);
+
 /* A streaming kernel: bytes moved by many small CTAs, 16 loads an SM. */
 struct model_kernel model_kernel_memory(const struct model_gpu *gpu,
                                         double bytes);

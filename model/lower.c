@@ -3,6 +3,8 @@
  */
 #include "model/transformer.h"
 
+#include <limits.h>
+
 const char *const model_parallel_names[] = {"fsdp", NULL};
 
 #define AT(member) offsetof(struct model_transformer, member)
@@ -118,7 +120,16 @@ static enum model_status check_size(const struct model_node *root,
                                     struct model_errors *errors)
 {
     double ops = 40.0 * transformer->layers * transformer->steps;
+    double heads = (double)transformer->micro_batch * transformer->heads *
+                   transformer->sequence;
 
+    if (heads > INT_MAX) {
+        return model_errors_add(errors, MODEL_BAD_INPUT, root->place,
+                                "batch.micro", "write smaller sizes",
+                                "sequences times heads times tokens give %.0f "
+                                "rows of attention",
+                                heads);
+    }
     if (ops > 1e7) {
         return model_errors_add(errors, MODEL_BAD_INPUT, root->place,
                                 "batch.steps",

@@ -96,6 +96,32 @@ static struct model_node *mapping_at(struct model_arena *arena,
     return child;
 }
 
+/*
+ * Put the full text of its source at each number, as the file's own `sources`
+ * has it: another file may use the same short names.
+ */
+static void spell_sources(const struct model_node *sources,
+                          struct model_node *node)
+{
+    for (struct model_node *child = node->first; child != NULL;
+         child = child->next) {
+        const struct model_node *text =
+            child->kind == MODEL_SCALAR && child->key != NULL &&
+                    strcmp(child->key, "source") == 0
+                ? model_node_find(sources, child->text)
+                : NULL;
+
+        if (text != NULL && text->kind == MODEL_SCALAR &&
+            strchr(text->text, ' ') != NULL) {
+            child->text = text->text;
+            child->quoted = true;
+        }
+        if (child->kind != MODEL_SCALAR) {
+            spell_sources(sources, child);
+        }
+    }
+}
+
 /* A file that must hold a mapping, or NULL. */
 static struct model_node *read_mapping(struct reader *reader, const char *path)
 {
@@ -106,6 +132,9 @@ static struct model_node *read_mapping(struct reader *reader, const char *path)
         (void)model_errors_add(reader->errors, MODEL_BAD_INPUT, root->place,
                                NULL, "write key: value lines", "not a mapping");
         return NULL;
+    }
+    if (root != NULL && is_mapping(model_node_find(root, "sources"))) {
+        spell_sources(model_node_find(root, "sources"), root);
     }
     return root;
 }
@@ -263,7 +292,6 @@ static enum model_status merge_defaults(struct reader *reader,
     struct model_node *defaults =
         path != NULL ? read_mapping(reader, path) : NULL;
     struct model_node *nvlink;
-    struct model_node *sources;
 
     if (defaults == NULL || !is_mapping(node)) {
         return defaults == NULL ? MODEL_BAD_INPUT : MODEL_OK;
@@ -278,11 +306,11 @@ static enum model_status merge_defaults(struct reader *reader,
     merge_part(reader, model_node_find(node, "pcie"), defaults, "pcie",
                text_at(model_node_find(node, "pcie"), "generation", ""));
     merge_part(reader, model_node_find(node, "nics"), defaults, "nics", NULL);
-    merge_part(reader, mapping_at(reader->arena, root, "nccl"), defaults,
-               "nccl", text_at(nvlink, "kind", "none"));
-    sources = mapping_at(reader->arena, root, "sources");
-    merge_part(reader, sources, nvlink != NULL ? gpu : NULL, "sources", NULL);
-    merge_part(reader, sources, defaults, "sources", NULL);
+    merge_part(reader, mapping_at(reader->arena, root, "nccl"),
+               model_node_find(defaults, "nccl"),
+               strcmp(text_at(root, "nodes", "1"), "1") == 0 ? "one_node"
+                                                             : "more_nodes",
+               text_at(nvlink, "kind", "none"));
     return MODEL_OK;
 }
 
@@ -311,19 +339,40 @@ static enum model_status bind(struct reader *reader,
     return model_topology_check(topology, reader->errors);
 }
 
+static bool is_overridden(const struct reader *reader, const char *key)
+{
+    size_t length = strlen(key);
+
+    for (int i = 0; i < reader->override_count; i++) {
+        if (strncmp(reader->overrides[i], key, length) == 0 &&
+            reader->overrides[i][length] == '=') {
+            return true;
+        }
+    }
+    return false;
+}
+
 /*
  * An override of the number of SMs is a what-if about more of the same: the
- * GPU's arithmetic rates, given for all SMs together, grow with it, unless they
- * are overridden too.
+ * GPU's arithmetic rates, given for all SMs together, grow with it, except
+ * those that are overridden too.
  */
-static void scale_peaks(struct model_gpu *gpu, int sm_count)
+static void
+scale_peaks(const struct reader *reader, struct model_gpu *gpu, int sm_count)
 {
     double ratio = (double)gpu->sm_count / (double)sm_count;
 
     for (int i = 0; i < MODEL_TYPES; i++) {
-        gpu->peak_flops_per_us[i] *= ratio;
+        const char *key = model_arena_format(reader->arena, "gpu.peak.%s",
+                                             model_type_names[i]);
+
+        if (!is_overridden(reader, key)) {
+            gpu->peak_flops_per_us[i] *= ratio;
+        }
     }
-    gpu->vector_flops_per_us *= ratio;
+    if (!is_overridden(reader, "gpu.peak.vector")) {
+        gpu->vector_flops_per_us *= ratio;
+    }
 }
 
 /* The number of SMs that a GPU's tree gives, or 0. */
@@ -338,16 +387,6 @@ static int sm_count_of(const struct model_node *gpu)
 
     (void)model_units_parse(text, MODEL_COUNT, &value, NULL);
     return (int)fmin(value, 1e6);
-}
-
-static bool overrides_peaks(const struct reader *reader)
-{
-    for (int i = 0; i < reader->override_count; i++) {
-        if (strncmp(reader->overrides[i], "gpu.peak", 8) == 0) {
-            return true;
-        }
-    }
-    return false;
 }
 
 /* The GPU as the overrides leave it, in the place of its name. */
@@ -414,9 +453,7 @@ enum model_status model_topology_bind(struct model_arena *arena,
         errors->count > before) {
         return MODEL_BAD_INPUT;
     }
-    if (!overrides_peaks(&reader)) {
-        scale_peaks(&topology->gpu, sm_count);
-    }
+    scale_peaks(&reader, &topology->gpu, sm_count);
     return MODEL_OK;
 }
 

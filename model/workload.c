@@ -248,20 +248,24 @@ enum model_status model_workload_read(struct model_arena *arena,
 struct model_kernel model_op_kernel(const struct model_op *op,
                                     const struct model_gpu *gpu)
 {
+    bool limited = op->sm_limit > 0 && op->sm_limit < gpu->sm_count;
     struct model_kernel kernel;
 
-    if (op->kind == MODEL_OP_GEMM) {
+    if (op->kind == MODEL_OP_MEMORY) {
+        kernel = model_kernel_memory(gpu, op->bytes);
+    } else if (op->kind == MODEL_OP_GEMM) {
         kernel = model_kernel_gemm(gpu, (enum model_type)op->type, op->m, op->n,
                                    op->k, op->batch, op->tile_m, op->tile_n,
-                                   (enum model_schedule)op->schedule);
-    } else if (op->kind == MODEL_OP_KERNEL) {
-        kernel =
-            model_kernel_grid(gpu, (enum model_type)op->type,
-                              (enum model_kernel_class)op->kernel_class,
-                              op->ctas, op->ctas_per_sm, op->flops, op->bytes,
-                              (enum model_schedule)op->schedule);
+                                   MODEL_WAVES);
     } else {
-        kernel = model_kernel_memory(gpu, op->bytes);
+        kernel = model_kernel_grid(gpu, (enum model_type)op->type,
+                                   (enum model_kernel_class)op->kernel_class,
+                                   op->ctas, op->ctas_per_sm, op->flops,
+                                   op->bytes, MODEL_WAVES);
+    }
+    if (op->kind != MODEL_OP_MEMORY) {
+        model_kernel_schedule(&kernel, (enum model_schedule)op->schedule,
+                              limited ? op->sm_limit : gpu->sm_count);
     }
     kernel.sm_limit = op->sm_limit;
     return kernel;

@@ -9,6 +9,8 @@
 
 #include "model/ring.h"
 
+#include <limits.h>
+
 /* Equal collectives share one cost. */
 struct cost_key {
     int kind;
@@ -319,6 +321,24 @@ static void set_resources(struct sim *sim)
     }
 }
 
+/* Runs and links are numbered by int. */
+static enum model_status check_size(const struct sim *sim,
+                                    struct model_errors *errors)
+{
+    const struct model_topology *topology = sim->request.topology;
+    double runs = (double)sim->rank_count * sim->op_count;
+    double links = (double)model_fabric_links_of_node(topology) *
+                   (sim->request.all_ranks ? topology->node_count : 1);
+
+    if (runs <= INT_MAX && links <= INT_MAX) {
+        return MODEL_OK;
+    }
+    return model_errors_add(
+        errors, MODEL_BAD_INPUT, (struct model_place){topology->label, 0, 0},
+        NULL, "simulate folded ranks, or fewer of them",
+        "too large: %.0f operations, %.0f links", runs, links);
+}
+
 enum model_status sim_setup(struct sim *sim, struct model_errors *errors)
 {
     struct setup setup = {.sim = sim, .errors = errors};
@@ -332,6 +352,9 @@ enum model_status sim_setup(struct sim *sim, struct model_errors *errors)
     sim->rank_count =
         sim->request.all_ranks ? model_topology_rank_count(topology) : 1;
     sim->instance_count = sim->request.all_ranks ? topology->node_count : 1;
+    if (check_size(sim, errors) != MODEL_OK) {
+        return MODEL_BAD_INPUT;
+    }
     model_fabric_make(topology, !sim->request.all_ranks, &sim->fabric);
     sim->kernels = model_arena_array(sim->arena, ops, sizeof(*sim->kernels));
     sim->configs = model_arena_array(sim->arena, ops, sizeof(*sim->configs));

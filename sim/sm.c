@@ -12,7 +12,7 @@
  * cohort that ends takes its own SMs again, so whole rounds (one load on every
  * SM) are added to all cohorts at once (`skip_rounds`). As soon as somebody
  * else may want the SMs, rounds not yet begun are given back (`restore`).
- * Cost is thus per change, not per wave.
+ * Cost is thus per change, not per wave of that kernel.
  */
 #include "sim/state.h"
 
@@ -322,12 +322,46 @@ bool sim_sm_loads_done(struct sim *sim, int run)
     sim->dirty = true;
     if (self->sms == 0 && self->loads_left == 0) {
         remove_active(sim, run);
+        restore_all(sim, self->rank);
         dispatch(sim, self->rank);
         return true;
     }
+    restore_all(sim, self->rank);
     dispatch(sim, self->rank);
     sim_rates_schedule_run(sim, run);
     return false;
+}
+
+/* Could a kernel use an SM that is free? */
+static bool is_starved(const struct sim *sim, const struct sim_run *run)
+{
+    bool waiting = run->loads_left > 0;
+
+    for (int i = run->cohorts; i >= 0; i = sim->cohorts[i].next) {
+        waiting = waiting || not_begun(run, &sim->cohorts[i]) > 0.0;
+    }
+    return waiting && limit_of(sim, run) > 0;
+}
+
+/* No SM is free while a kernel could use it, nor while a collective waits. */
+static bool is_busy(const struct sim *sim, int rank)
+{
+    if (sim->ranks[rank].free_sms == 0) {
+        return true;
+    }
+    for (int run = sim->ranks[rank].active; run >= 0;
+         run = sim->runs[run].next_active) {
+        if (is_starved(sim, &sim->runs[run])) {
+            return false;
+        }
+    }
+    for (int run = sim->ranks[rank].pending; run >= 0;
+         run = sim->runs[run].next_pending) {
+        if (model_op_is_collective(sim_op(sim, &sim->runs[run]))) {
+            return false;
+        }
+    }
+    return true;
 }
 
 bool sim_sm_check(const struct sim *sim)
@@ -338,7 +372,8 @@ bool sim_sm_check(const struct sim *sim)
         for (int op = 0; op < sim->op_count; op++) {
             sum += sim->runs[rank * sim->op_count + op].sms;
         }
-        if (sum != sim->gpu->sm_count || sim->ranks[rank].free_sms < 0) {
+        if (sum != sim->gpu->sm_count || sim->ranks[rank].free_sms < 0 ||
+            !is_busy(sim, rank)) {
             return false;
         }
     }

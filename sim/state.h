@@ -123,7 +123,7 @@ void sim_sm_request(struct sim *sim, int run);
 bool sim_sm_loads_done(struct sim *sim, int run);
 /* sm.c: a collective gives its SMs back. */
 void sim_sm_release(struct sim *sim, int run);
-/* sm.c: invariant: held and free SMs add up on every rank. */
+/* sm.c: invariant: SMs add up on every rank, and none idles in vain. */
 bool sim_sm_check(const struct sim *sim);
 
 /* rates.c: bring the progress of a run or a joint to now. */

@@ -611,6 +611,23 @@ static void a_full_gpu_keeps_the_gemm_out(void **state)
 }
 
 /*
+ * SMs that one kernel frees go to another that has loads left, however many of
+ * its rounds were skipped: at 5 us b takes 5 of 10 SMs and a the others; b ends
+ * at 15, when a has 35 of its 40 loads of 10 us to do: four rounds, 55 us.
+ */
+static void freed_sms_go_to_the_other_kernel(void **state)
+{
+    struct timeline timeline = run(
+        *state,
+        "ops:\n"
+        "  - {id: b, kind: kernel, ctas: 5, flops: 50 MFLOP, stream: one}\n"
+        "  - {id: a, kind: kernel, ctas: 40, flops: 400 MFLOP, stream: two}\n");
+
+    assert_near(end_of(&timeline, "b"), 15, CLOSE_US);
+    assert_near(end_of(&timeline, "a"), 55, CLOSE_US);
+}
+
+/*
  * The AllGather (2 x 4 x 1000 x 25 = 200 kB) lasts from 5 to 30. 6 SMs: tiles
  * 1 to 6 until 15, to 12 until 25, to 18 until 35. At 30 its 4 SMs take tiles
  * 19 to 22, until 40. At 35 the 6 SMs take the last 3, until 45.
@@ -1131,6 +1148,7 @@ int main(void)
         cmocka_unit_test(a_collective_takes_its_sms),
         cmocka_unit_test(waves_follow_the_channels),
         cmocka_unit_test(a_full_gpu_keeps_the_gemm_out),
+        cmocka_unit_test(freed_sms_go_to_the_other_kernel),
         cmocka_unit_test(freed_sms_join_in_mid_wave),
         cmocka_unit_test(a_collective_waits_for_the_boundary),
         cmocka_unit_test(at_a_boundary_the_next_wave_is_first),
