@@ -255,29 +255,63 @@ static void route_pcie(const struct model_fabric *fabric,
     descend(fabric, hop, to);
 }
 
-/* The GPU's side of the way to or from a NIC. */
+/* NICs are spread over the sockets as GPUs are. */
+static int nic_socket(const struct model_topology *topology, int nic)
+{
+    return nic * topology->host.sockets / topology->nics.count;
+}
+
+/*
+ * From a GPU to a NIC: straight with GPUDirect, otherwise by host memory of the
+ * GPU's socket. The NIC's latency stands for the whole way.
+ */
+static void route_to_nic(const struct model_fabric *fabric,
+                         struct model_hop *hop,
+                         struct place from,
+                         int nic)
+{
+    int socket = nic_socket(fabric->topology, nic);
+
+    if (fabric->topology->nics.gpudirect) {
+        pass(fabric, hop, from.node, MODEL_LINK_PCIE_UP, from.gpu);
+    } else {
+        climb(fabric, hop, from);
+        pass(fabric, hop, from.node, MODEL_LINK_MEMORY, from.socket);
+        pass(fabric, hop, from.node, MODEL_LINK_MEMORY, from.socket);
+    }
+    cross(fabric, hop, from.node, from.socket, socket);
+    pass(fabric, hop, from.node, MODEL_LINK_NIC_OUT, nic);
+}
+
+/* The same from a NIC to a GPU. */
+static void route_from_nic(const struct model_fabric *fabric,
+                           struct model_hop *hop,
+                           struct place to,
+                           int nic)
+{
+    int socket = nic_socket(fabric->topology, nic);
+
+    pass(fabric, hop, to.node, MODEL_LINK_NIC_IN, nic);
+    cross(fabric, hop, to.node, socket, to.socket);
+    if (fabric->topology->nics.gpudirect) {
+        pass(fabric, hop, to.node, MODEL_LINK_PCIE_DOWN, to.gpu);
+    } else {
+        pass(fabric, hop, to.node, MODEL_LINK_MEMORY, to.socket);
+        pass(fabric, hop, to.node, MODEL_LINK_MEMORY, to.socket);
+        descend(fabric, hop, to);
+    }
+}
+
 static void route_net(const struct model_fabric *fabric,
                       struct model_hop *hop,
                       struct place from,
                       struct place to,
                       int nic)
 {
-    const struct model_topology *topology = fabric->topology;
-
     hop->kind = MODEL_HOP_NET;
-    pass(fabric, hop, from.node, MODEL_LINK_PCIE_UP, from.gpu);
-    if (!topology->nics.gpudirect) {
-        pass(fabric, hop, from.node, MODEL_LINK_MEMORY, from.socket);
-        pass(fabric, hop, from.node, MODEL_LINK_MEMORY, from.socket);
-    }
-    pass(fabric, hop, from.node, MODEL_LINK_NIC_OUT, nic);
-    pass(fabric, hop, to.node, MODEL_LINK_NIC_IN, nic);
-    if (!topology->nics.gpudirect) {
-        pass(fabric, hop, to.node, MODEL_LINK_MEMORY, to.socket);
-        pass(fabric, hop, to.node, MODEL_LINK_MEMORY, to.socket);
-    }
-    pass(fabric, hop, to.node, MODEL_LINK_PCIE_DOWN, to.gpu);
-    hop->latency_us = topology->nics.latency_us;
+    route_to_nic(fabric, hop, from, nic);
+    route_from_nic(fabric, hop, to, nic);
+    hop->latency_us = fabric->topology->nics.latency_us;
 }
 
 static bool joined_by_nvlink(const struct model_topology *topology,

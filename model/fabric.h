@@ -44,7 +44,7 @@ enum model_hop_kind {
     MODEL_HOP_NET
 };
 
-enum { MODEL_HOP_LINKS_MAX = 12 };
+enum { MODEL_HOP_LINKS_MAX = 16 };
 
 /* One step of a ring: from a GPU to the next one. */
 struct model_hop {

@@ -3,11 +3,12 @@
  *
  * Each layer is a unit that is gathered before use; embedding and head are the
  * root unit, gathered once per step. All collectives share one communicator,
- * hence one stream. Forward prefetch issues layer l+1's AllGather when layer l
- * starts. In backward, layer l-1's AllGather is issued before layer l's
- * gradients and layer l+1's ReduceScatter after it. At most two gathered
- * layers live at a time (limit_all_gathers): a layer's AllGather waits until
- * the layer two before it is done.
+ * hence one stream. Prefetch decides the order in which the CPU issues: layer
+ * l+1's AllGather before layer l's forward kernels or after them, layer l-1's
+ * before layer l's gradients or after them; layer l+1's ReduceScatter follows
+ * that AllGather. At most two gathered layers live at a time
+ * (limit_all_gathers): a layer's AllGather waits until the layer two before it
+ * is done.
  *
  * Windows: "forward" holds {AllGather l+1 | layer l}, "backward" holds
  * {AllGather l-1, ReduceScatter l+1 | gradients of l}.
@@ -17,7 +18,6 @@
 struct fsdp {
     struct model_builder *builder;
     const struct model_transformer *transformer;
-    int rank_count;
     int compute, comm; /* streams */
     int world;         /* group */
     int *gathered;     /* AllGather of each layer */
@@ -94,9 +94,12 @@ static int forward(struct fsdp *fsdp, int root_gather)
     struct model_emitter emit =
         emitter(fsdp, "root", name(fsdp, "embed", 0), root_gather);
 
+    int embed;
+
     model_transformer_embed(&emit);
+    embed = emit.last;
     for (int layer = 0; layer < t->layers; layer++) {
-        int before = layer > 0 ? fsdp->done[layer - 1] : emit.last;
+        int before = layer > 0 ? fsdp->done[layer - 1] : embed;
 
         if (layer == 0) {
             fsdp->gathered[0] = gather_layer(fsdp, "forward", 0, MODEL_UNSET);
@@ -106,7 +109,8 @@ static int forward(struct fsdp *fsdp, int root_gather)
                 gather_layer(fsdp, "forward", layer + 1, before);
         } else if (!t->forward_prefetch && layer > 0) {
             fsdp->gathered[layer] =
-                gather_layer(fsdp, "forward", layer, before);
+                gather_layer(fsdp, "forward", layer,
+                             layer > 1 ? fsdp->done[layer - 2] : embed);
         }
         emit = emitter(fsdp, "forward", name(fsdp, "forward", layer),
                        fsdp->gathered[layer]);
@@ -135,7 +139,8 @@ static int backward(struct fsdp *fsdp, int loss)
                 gather_layer(fsdp, "backward", layer - 1, before);
         } else if (!t->backward_prefetch && layer < last) {
             fsdp->gathered[layer] =
-                gather_layer(fsdp, "backward", layer, before);
+                gather_layer(fsdp, "backward", layer,
+                             layer + 1 < last ? fsdp->done[layer + 2] : loss);
         }
         if (layer < last) {
             scatter_layer(fsdp, layer + 1);
@@ -166,7 +171,6 @@ void model_lower_fsdp(struct model_builder *builder,
     struct fsdp fsdp = {
         .builder = builder,
         .transformer = transformer,
-        .rank_count = rank_count,
         .compute = model_builder_stream(builder, "compute", 0),
         .comm = model_builder_stream(builder, "comm", 1),
         .world = model_builder_find_group(builder, "world"),

@@ -17,7 +17,6 @@ struct top {
     const char *name;
     const struct model_node *ops, *streams, *groups;
     const struct model_node *model, *parallel, *batch;
-    const char *sequence, *type;
     struct model_published published;
 };
 

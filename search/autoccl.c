@@ -9,6 +9,12 @@
  *   drop       a subspace whose best is 1.5 times the overall best after a
  *              tenth of its training
  *
+ * Left out or chosen: pretraining is random, never strided; the second drop
+ * rule (3 times the best after 5 repeats past pretraining) is not there, since
+ * each candidate is measured once; the native configuration is no start of a
+ * descent; a restart clears the failure counter. C is the chunk of a ring step
+ * (AutoCCL's is that of a slice, of which its code makes up to 4 a chunk).
+ *
  * The budget of calls is divided evenly over the subspaces, which take turns
  * in rounds. The objective is the collective's own time, measured in company;
  * nothing couples two keys, so all keys try a candidate in one evaluation.
@@ -47,6 +53,8 @@ struct tuner {
     struct key *keys;
     int key_count;
     int *key_of; /* by class */
+    jmp_buf guard;
+    jmp_buf *outer;
 };
 
 static bool is_hopeless(const struct key *key,
@@ -216,6 +224,24 @@ static enum model_status tune(struct tuner *tuner,
     return status;
 }
 
+/* The generator is not the arena's: memory that runs out must come by here. */
+static enum model_status tune_guarded(struct tuner *tuner,
+                                      struct search_outcome *outcome)
+{
+    struct model_arena *arena = tuner->task->arena;
+    enum model_status status;
+
+    tuner->outer = model_arena_guard(arena, &tuner->guard);
+    if (setjmp(tuner->guard) != 0) {
+        gsl_rng_free(tuner->random);
+        (void)model_arena_guard(tuner->task->arena, tuner->outer);
+        model_arena_raise(tuner->task->arena);
+    }
+    status = tune(tuner, outcome);
+    (void)model_arena_guard(arena, tuner->outer);
+    return status;
+}
+
 enum model_status search_find_autoccl(struct search_task *task,
                                       struct search_outcome *outcome)
 {
@@ -234,7 +260,7 @@ enum model_status search_find_autoccl(struct search_task *task,
         return MODEL_FAULT;
     }
     gsl_rng_set(tuner.random, (unsigned long)task->seed);
-    status = tune(&tuner, outcome);
+    status = tune_guarded(&tuner, outcome);
     gsl_rng_free(tuner.random);
     return status;
 }

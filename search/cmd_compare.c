@@ -42,14 +42,18 @@ static enum model_status read_strategies(struct table *table)
     char *copy = model_arena_text(table->cli->arena, text);
     char *state = NULL;
 
-    for (char *name = strtok_r(copy, ",", &state);
-         name != NULL && table->strategy_count < STRATEGIES_MAX;
+    for (char *name = strtok_r(copy, ",", &state); name != NULL;
          name = strtok_r(NULL, ",", &state)) {
         const struct search_strategy *strategy =
             search_strategy_find(name, table->cli->errors);
 
         if (strategy == NULL) {
             return MODEL_USAGE;
+        }
+        if (table->strategy_count == STRATEGIES_MAX) {
+            return model_errors_add(table->cli->errors, MODEL_USAGE,
+                                    (struct model_place){"lagom", 0, 0}, NULL,
+                                    "name each once", "too many strategies");
         }
         table->strategies[table->strategy_count++] = strategy;
     }
@@ -160,19 +164,31 @@ static int longest(const struct table *table, bool workloads)
     return (int)longest;
 }
 
+/* Over NCCL, whatever the settings; "-" without kernels to bound it. */
+static const char *
+best_speedup(const struct row *row, char *buffer, size_t buffer_bytes)
+{
+    if (!(row->bound_us > 0.0)) {
+        return "-";
+    }
+    (void)snprintf(buffer, buffer_bytes, "%.2f",
+                   row->tuned.nccl_us / row->bound_us);
+    return buffer;
+}
+
 static void print_row(const struct table *table, const struct row *row)
 {
+    char best[32];
     const struct model_published *published = published_for(table, row);
     FILE *out = table->cli->out;
 
-    (void)fprintf(
-        out, "%-*s %6d  %-*s  %-8s %12.3f %8.3f %6.2f %6d",
-        longest(table, false), row->input->topology.name,
-        model_topology_rank_count(&row->input->topology), longest(table, true),
-        row->input->workload.name, row->strategy->name,
-        row->tuned.outcome.iteration_us / 1000.0, row->speedup,
-        row->speedup * row->tuned.outcome.iteration_us / row->bound_us,
-        row->tuned.outcome.evaluations);
+    (void)fprintf(out, "%-*s %6d  %-*s  %-8s %12.3f %8.3f %6s %6d",
+                  longest(table, false), row->input->topology.name,
+                  model_topology_rank_count(&row->input->topology),
+                  longest(table, true), row->input->workload.name,
+                  row->strategy->name, row->tuned.outcome.iteration_us / 1000.0,
+                  row->speedup, best_speedup(row, best, sizeof(best)),
+                  row->tuned.outcome.evaluations);
     if (published != NULL) {
         (void)fprintf(out, "  %.2f-%.2f  %s", published->min_ratio,
                       published->max_ratio, verdict(table, row));
@@ -344,7 +360,8 @@ static enum model_status print_json(const struct table *table)
         sim_json_number(json, "iteration_us", row->tuned.outcome.iteration_us);
         sim_json_number(json, "speedup_vs_nccl", row->speedup);
         sim_json_count(json, "evaluations", row->tuned.outcome.evaluations);
-        sim_json_number(json, "bound_us", row->bound_us);
+        sim_json_number(json, "bound_us",
+                        row->bound_us > 0.0 ? row->bound_us : (double)NAN);
         put_plan(json, row);
     }
     status = sim_json_print(root, table->cli->out);

@@ -17,7 +17,10 @@
  *              the order of x itself and would jump to the far end
  *   range      channels geometrically, threads and chunk linearly, within the
  *              bounds of AutoCCL's generator (space.h)
- *   first      there is no earlier x to compare with; lr = RAISE_MIN
+ *   first      a class runs with NCCL's own configuration until it is first
+ *              chosen; there is no earlier x to compare with then, and
+ *              lr = RAISE_MIN
+ *   measured   x, Y and their primes are of the last two evaluations
  *   worse      a gain under GAIN_MIN counts as none
  *   kept       the configuration before, when x_j got worse; the new one when
  *              X' < Y'
@@ -41,7 +44,6 @@ static const double GAIN_MIN = 0.001;
 struct climber {
     struct search_space space;
     double height;   /* 0: least, 1: largest configuration */
-    double x_us;     /* under the configuration kept */
     double priority; /* H */
     double raise;    /* of the next step */
     bool started;
@@ -70,7 +72,7 @@ static struct model_config config_at(const struct search_space *space,
         SEARCH_THREADS_MIN +
         SEARCH_THREADS_STEP *
             (int)floor(height * threads / SEARCH_THREADS_STEP + 0.5);
-    chunks = SEARCH_CHUNK_MAX / (config.threads * SEARCH_CHUNK_GRAIN);
+    chunks = search_space_chunks(space, config.channels, config.threads);
     config.chunk_bytes = fmax(floor(height * chunks + 0.5), 1.0) *
                          config.threads * SEARCH_CHUNK_GRAIN;
     return config;
@@ -111,13 +113,14 @@ static void copy_measure(const struct search_problem *problem,
     }
 }
 
-/* The undone class with the smallest H; ties go to the lowest index. */
-static int choose(const struct climb *climb)
+/* The window's undone class with the smallest H; ties go to the lowest. */
+static int choose(const struct climb *climb, int window)
 {
     int best = -1;
 
     for (int i = 0; i < climb->task->problem->class_count; i++) {
-        if (!climb->climbers[i].done &&
+        if (climb->task->problem->classes[i].window_index == window &&
+            !climb->climbers[i].done &&
             (best < 0 ||
              climb->climbers[i].priority < climb->climbers[best].priority)) {
             best = i;
@@ -137,6 +140,7 @@ static enum model_status step(struct climb *climb, int index)
     int window = problem->classes[index].window_index;
     struct climber old = *self;
     enum model_status status;
+    double before_us;
     double x_us;
 
     if (self->started) {
@@ -150,27 +154,27 @@ static enum model_status step(struct climb *climb, int index)
         return status;
     }
     x_us = climb->now.x_us[index];
-    if (old.started && x_us > old.x_us * (1.0 - GAIN_MIN)) {
+    before_us = climb->before.x_us[index];
+    if (old.started && x_us > before_us * (1.0 - GAIN_MIN)) {
         *self = old;
         self->done = true;
         copy_measure(problem, &climb->before, &climb->now);
         return MODEL_OK;
     }
-    self->x_us = x_us;
     self->done = climb->now.comm_us[window] < climb->now.kernel_us[window] ||
                  self->height >= 1.0;
     if (old.started) {
         self->raise =
-            fmin(fmax((old.x_us - x_us) / x_us, RAISE_MIN), RAISE_MAX);
+            fmin(fmax((before_us - x_us) / x_us, RAISE_MIN), RAISE_MAX);
         self->priority =
             (climb->now.kernel_us[window] - climb->before.kernel_us[window]) /
-            (old.x_us - x_us);
+            (before_us - x_us);
     }
     return MODEL_OK;
 }
 
 /* Algorithm 1 in one subspace, for all classes. */
-static enum model_status climb_subspace(struct climb *climb, int transport)
+static enum model_status climb_subspace(struct climb *climb, int subspace)
 {
     const struct search_problem *problem = climb->task->problem;
     enum model_status status;
@@ -179,17 +183,18 @@ static enum model_status climb_subspace(struct climb *climb, int transport)
     for (int i = 0; i < problem->class_count; i++) {
         const struct search_class *part = &problem->classes[i];
         struct search_space spaces[MODEL_TRANSPORTS];
-        int count = search_subspaces(problem, part->bytes, part->group, spaces);
 
-        climb->climbers[i] =
-            (struct climber){.space = spaces[transport < count ? transport : 0],
-                             .priority = FIRST_PRIORITY,
-                             .raise = RAISE_MIN};
-        climb->climbers[i].config = config_at(&climb->climbers[i].space, 0.0);
+        (void)search_subspaces(problem, part->bytes, part->group, spaces);
+        climb->climbers[i] = (struct climber){.space = spaces[subspace],
+                                              .priority = FIRST_PRIORITY,
+                                              .raise = RAISE_MIN};
+        climb->climbers[i].config = problem->baseline;
     }
     status = MODEL_OK;
-    while (status == MODEL_OK && (index = choose(climb)) >= 0) {
-        status = step(climb, index);
+    for (int window = 0; window < problem->window_count; window++) {
+        while (status == MODEL_OK && (index = choose(climb, window)) >= 0) {
+            status = step(climb, index);
+        }
     }
     return status;
 }
@@ -216,20 +221,6 @@ keep_better(struct climb *climb, double *best_us, struct model_config *best)
     }
 }
 
-static int subspace_count(const struct search_problem *problem)
-{
-    int most = 0;
-
-    for (int i = 0; i < problem->class_count; i++) {
-        const struct search_class *part = &problem->classes[i];
-        struct search_space spaces[MODEL_TRANSPORTS];
-        int count = search_subspaces(problem, part->bytes, part->group, spaces);
-
-        most = count > most ? count : most;
-    }
-    return most;
-}
-
 enum model_status search_find_lagom(struct search_task *task,
                                     struct search_outcome *outcome)
 {
@@ -240,8 +231,9 @@ enum model_status search_find_lagom(struct search_task *task,
     double *best_us = model_arena_array(task->arena, windows, sizeof(double));
     struct model_config *best =
         model_arena_array(task->arena, classes, sizeof(*best));
+    struct search_space spaces[MODEL_TRANSPORTS];
     enum model_status status = MODEL_OK;
-    int subspaces = subspace_count(problem);
+    int subspaces = search_subspaces(problem, 0.0, 0, spaces);
 
     climb.climbers =
         model_arena_array(task->arena, classes, sizeof(*climb.climbers));

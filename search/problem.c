@@ -29,8 +29,9 @@ static int find_class(struct search_problem *problem, const struct model_op *op)
         const struct search_class *known = &problem->classes[i];
 
         if (same_text(known->window, op->window) && known->kind == op->kind &&
-            known->group == op->group && !(known->bytes < op->bytes) &&
-            !(known->bytes > op->bytes)) {
+            known->group == op->group &&
+            model_config_equal(&known->fixed, &op->config) &&
+            !(known->bytes < op->bytes) && !(known->bytes > op->bytes)) {
             return i;
         }
     }
@@ -40,6 +41,7 @@ static int find_class(struct search_problem *problem, const struct model_op *op)
                               .kind = op->kind,
                               .bytes = op->bytes,
                               .group = op->group,
+                              .fixed = op->config,
                               .window_index = find_window(problem, op->window)};
     return problem->class_count++;
 }
@@ -140,19 +142,61 @@ void search_measure_fill(const struct search_problem *problem,
     }
 }
 
-static struct model_plan_row plan_row(const struct search_problem *problem,
-                                      int class_index,
-                                      const struct model_config *config)
+static bool is_pinned(const struct search_class *part)
+{
+    struct model_config none = model_config_none();
+
+    return !model_config_equal(&part->fixed, &none);
+}
+
+void search_pin(const struct search_problem *problem,
+                struct model_config *configs)
+{
+    for (int i = 0; i < problem->class_count; i++) {
+        struct model_config config = problem->classes[i].fixed;
+
+        model_config_fill(&config, &configs[i]);
+        configs[i] = config;
+    }
+}
+
+/* Rows for a class: one, or one for each op where ops have keys of their own
+ * and another class may be of the same kind, size and group. */
+static int add_rows(const struct search_problem *problem,
+                    int class_index,
+                    const struct model_config *config,
+                    struct model_plan_row *rows)
 {
     const struct search_class *part = &problem->classes[class_index];
-
-    return (struct model_plan_row){
+    struct model_plan_row row = {
         .window = part->window,
         .kind = part->kind,
         .min_bytes = part->bytes,
         .max_bytes = part->bytes,
         .group = problem->workload->groups[part->group].name,
         .config = *config};
+    int count = 0;
+
+    if (!is_pinned(part)) {
+        rows[0] = row;
+        return 1;
+    }
+    for (int i = 0; i < problem->workload->op_count; i++) {
+        if (problem->class_of[i] == class_index) {
+            row.op = problem->workload->ops[i].id;
+            rows[count++] = row;
+        }
+    }
+    return count;
+}
+
+/* Rows for single ops come first, rows for any window last. */
+static int pass_of(const struct search_class *part)
+{
+    if (is_pinned(part)) {
+        return 0;
+    }
+    return part->window != NULL ? 1 : 2;
 }
 
 struct model_plan search_plan(struct model_arena *arena,
@@ -160,17 +204,19 @@ struct model_plan search_plan(struct model_arena *arena,
                               const struct model_config *configs,
                               const char *strategy)
 {
-    struct model_plan plan = {.row_count = problem->class_count,
-                              .strategy = strategy};
-    int row = 0;
+    struct model_plan plan = {.strategy = strategy};
+    int room = problem->class_count;
 
-    plan.rows = model_arena_array(arena, (size_t)plan.row_count + 1,
-                                  sizeof(*plan.rows));
-    /* The first match counts, so rows for any window come last. */
-    for (int pass = 0; pass < 2; pass++) {
-        for (int i = 0; i < plan.row_count; i++) {
-            if ((problem->classes[i].window == NULL) == (pass == 1)) {
-                plan.rows[row++] = plan_row(problem, i, &configs[i]);
+    for (int i = 0; i < problem->class_count; i++) {
+        room +=
+            is_pinned(&problem->classes[i]) ? problem->classes[i].op_count : 0;
+    }
+    plan.rows = model_arena_array(arena, (size_t)room + 1, sizeof(*plan.rows));
+    for (int pass = 0; pass < 3; pass++) {
+        for (int i = 0; i < problem->class_count; i++) {
+            if (pass_of(&problem->classes[i]) == pass) {
+                plan.row_count += add_rows(problem, i, &configs[i],
+                                           &plan.rows[plan.row_count]);
             }
         }
     }

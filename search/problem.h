@@ -1,10 +1,11 @@
 /*
  * problem.h - what a search has to decide, and what a measurement tells.
  *
- * Collectives of one window, kind, size and group are one class: they get one
- * configuration. A window is a set of collectives and the kernels they run
- * beside; for each window a measurement gives X, the time of its collectives,
- * and Y, the time of its kernels (Lagom, arXiv 2602.20656, eq. 1).
+ * Collectives of one window, kind, size and group, with the same keys fixed in
+ * their ops, are one class: they get one configuration. A window is a set of
+ * collectives and the kernels they run beside; for each window a measurement
+ * gives X, the time of its collectives, and Y, the time of its kernels (Lagom,
+ * arXiv 2602.20656, eq. 1).
  */
 #ifndef SEARCH_PROBLEM_H
 #define SEARCH_PROBLEM_H
@@ -16,6 +17,7 @@ struct search_class {
     int kind;           /* enum model_op_kind */
     double bytes;
     int group;
+    struct model_config fixed; /* keys that the ops themselves give */
     int window_index;
     int op_count;
 };
@@ -59,6 +61,10 @@ void search_measure_make(struct model_arena *arena,
 void search_measure_fill(const struct search_problem *problem,
                          const struct sim_result *result,
                          struct search_measure *measure);
+
+/* Put the keys that the ops themselves give over configurations by class. */
+void search_pin(const struct search_problem *problem,
+                struct model_config *configs);
 
 /* The plan that gives each class its configuration; lives in the arena. */
 struct model_plan search_plan(struct model_arena *arena,

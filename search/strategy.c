@@ -94,6 +94,7 @@ enum model_status search_run(const struct search_strategy *strategy,
         model_arena_array(task->arena, (size_t)task->problem->class_count + 1,
                           sizeof(*outcome->configs));
     status = strategy->find(task, outcome);
+    search_pin(task->problem, outcome->configs);
     outcome->evaluations = task->evaluator->evaluations - before;
     return status == MODEL_OK ? search_iteration_us(task, outcome->configs,
                                                     &outcome->iteration_us)

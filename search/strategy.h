@@ -14,7 +14,7 @@ struct search_task {
     struct model_errors *errors;
     uint64_t seed;
     /* Called after each evaluation when not NULL; for progress. */
-    void (*progress)(void *context, int evaluations, double best_us);
+    void (*progress)(void *context, int evaluations, double iteration_us);
     void *progress_context;
 };
 

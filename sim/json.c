@@ -28,11 +28,6 @@ struct sim_json *sim_json_object(void)
     return outer(json_object());
 }
 
-struct sim_json *sim_json_array(void)
-{
-    return outer(json_array());
-}
-
 void sim_json_free(struct sim_json *root)
 {
     json_decref(inner(root));

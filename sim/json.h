@@ -17,7 +17,6 @@
 struct sim_json;
 
 struct sim_json *sim_json_object(void);
-struct sim_json *sim_json_array(void);
 void sim_json_free(struct sim_json *root);
 
 /* Put a member into an object. NULL text and NaN become null. */

@@ -15,6 +15,7 @@
 struct group {
     const char *window;
     int kind;
+    int group;    /* collectives */
     double bytes; /* collectives of one size; kernels: 0 */
     struct model_config config;
     int count;
@@ -44,7 +45,8 @@ static bool belongs(const struct group *group,
         return false;
     }
     return !model_op_is_collective(op) ||
-           (!(group->bytes < op->bytes) && !(group->bytes > op->bytes) &&
+           (group->group == op->group && !(group->bytes < op->bytes) &&
+            !(group->bytes > op->bytes) &&
             model_config_equal(&group->config, config));
 }
 
@@ -63,6 +65,7 @@ static struct group *find_group(struct groups *groups,
     }
     groups->list[groups->count] = (struct group){.window = op->window,
                                                  .kind = op->kind,
+                                                 .group = op->group,
                                                  .bytes = op->bytes,
                                                  .config = *config};
     return &groups->list[groups->count++];

@@ -112,9 +112,9 @@ static void fixed_collectives_have_no_class(void **state)
     assert_int_equal(problem->class_of[0], -1);
     assert_int_equal(problem->class_of[1], 0);
     assert_int_equal(problem->class_of[2], 1); /* another size */
-    assert_int_equal(problem->class_of[3], 0); /* as b */
-    assert_int_equal(problem->class_of[4], 2); /* another group */
-    assert_int_equal(problem->class_count, 3);
+    assert_int_equal(problem->class_of[3], 2); /* not fixed as b is */
+    assert_int_equal(problem->class_of[4], 3); /* another group */
+    assert_int_equal(problem->class_count, 4);
 }
 
 /* Each op gets the configuration of its class, no other's. */
@@ -372,12 +372,12 @@ static struct form *make_form(struct model_arena *arena,
         arena, topology,
         classes == 1 ? "name: w\n"
                        "ops:\n"
-                       "  - {id: a, kind: all_gather, size: 1 GiB}\n"
+                       "  - {id: a, kind: all_gather, size: 2 GiB}\n"
                        "  - {id: g, kind: gemm, m: 1, n: 1, k: 1}\n"
                      : "name: w\n"
                        "ops:\n"
-                       "  - {id: a, kind: all_gather, size: 1 GiB}\n"
-                       "  - {id: b, kind: all_gather, size: 2 GiB}\n"
+                       "  - {id: a, kind: all_gather, size: 2 GiB}\n"
+                       "  - {id: b, kind: all_gather, size: 4 GiB}\n"
                        "  - {id: g, kind: gemm, m: 1, n: 1, k: 1}\n");
     struct form *form = model_arena_alloc(arena, sizeof *form);
 
@@ -575,7 +575,8 @@ static void lagom_raises_what_costs_least(void **state)
 
     assert_near(form->log[0][0].chunk_bytes, 768, 0);
     assert_near(form->log[1][0].chunk_bytes, 27 * 768, 0);
-    assert_near(form->log[1][1].chunk_bytes, 768, 0);
+    /* not looked at yet: NCCL's own */
+    assert_near(form->log[1][1].chunk_bytes, 2097152, 0);
     while (step < outcome.evaluations &&
            form->log[step][0].chunk_bytes == 27 * 768) {
         step++;
