@@ -49,7 +49,9 @@ struct model_collective {
     double chunk_bytes;           /* C_eff */
     double in_flight_bytes;       /* per channel, over the slowest hop */
     double hbm_ratio;             /* HBM bytes of a rank per wire byte */
-    double footprint_bytes;       /* of all channels in a rank's L2 */
+    double footprint_bytes;       /* one chunk of each channel: on its way
+                                     through L2 to or from the user buffer,
+                                     wherever the FIFO is */
     double bus_factor;            /* busbw / algbw */
     const struct model_use *uses; /* shown links, ascending */
     int use_count;

@@ -2,11 +2,11 @@
  * ring.h - the order in which a ring visits the ranks of a group.
  *
  * A ring walks the GPUs of a node in order and leaves to the next node from
- * the last one. Channels are spread over variants of it: with several NICs a
- * ring enters and leaves next to its own NIC (the walk starts NIC / NICs of
- * the node further); as many variants more run backwards, so that both
- * directions of each port are used. Channels take the variants in turn, so
- * NICs differ by one channel at most.
+ * the last one. Channels are spread over variants of it: with several NICs the
+ * walk of NIC i starts i / NICs of the node further, and as many variants more
+ * run backwards, so that both directions of each port are used. Channels take
+ * the variants in turn, so NICs differ by one channel at most. A ring enters
+ * beside its NIC, but leaves from the GPU before: the whole node away.
  */
 #ifndef MODEL_RING_H
 #define MODEL_RING_H

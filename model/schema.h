@@ -74,7 +74,7 @@ struct model_field {
 };
 
 enum model_origin {
-    MODEL_FROM_DATASHEET,
+    MODEL_FROM_DATASHEET, /* stated by its maker or owner, or in its source */
     MODEL_FROM_MEASURED,
     MODEL_FROM_FITTED,
     MODEL_FROM_GUESS,

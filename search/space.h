@@ -10,6 +10,9 @@
  *              count / (channels * threads * 8), but i = 1 always;
  *              count = size / ranks
  *
+ * AutoCCL's chunk is what a CTA moves per slice, of which it makes up to 4 a
+ * chunk; here it is the chunk of a ring step.
+ *
  * Of the many chunks of one (channels, threads) at most `chunks_max` evenly
  * spread ones are kept, so that a search over the whole list stays cheap.
  */

@@ -15,7 +15,8 @@
  *   L2           the chunks of running collectives take L2 from GEMM waves
  *
  * Folded, one rank stands for all: right where every rank has the same
- * program and an equivalent place; its HBM traffic is the mean over the ring.
+ * program and an equivalent place. With all ranks each has its own SMs and HBM,
+ * but a collective still takes the mean HBM traffic over its ring from each.
  */
 #ifndef SIM_SIM_H
 #define SIM_SIM_H
