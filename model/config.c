@@ -54,8 +54,8 @@ bool model_config_equal(const struct model_config *a,
 {
     return a->algorithm == b->algorithm && a->protocol == b->protocol &&
            a->transport == b->transport && a->channels == b->channels &&
-           a->threads == b->threads && !(a->chunk_bytes < b->chunk_bytes) &&
-           !(a->chunk_bytes > b->chunk_bytes);
+           a->threads == b->threads &&
+           model_same(a->chunk_bytes, b->chunk_bytes);
 }
 
 static const char *name_or_dash(const char *const *names, int index)

@@ -25,6 +25,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 enum model_dimension {
     MODEL_TIME,      /* us */
@@ -66,6 +67,18 @@ char *model_units_print(double value,
                         enum model_dimension dimension,
                         char *buffer,
                         size_t buffer_bytes);
+
+/* Equal to the last bit: for what was copied, not for what was computed. */
+static inline bool model_same(double a, double b)
+{
+    return !(a < b) && !(a > b);
+}
+
+/* Equal texts, either of which may be NULL. */
+static inline bool model_same_text(const char *a, const char *b)
+{
+    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
 
 /* "time", "bytes", ... for messages. */
 const char *model_units_dimension_name(enum model_dimension dimension);

@@ -123,7 +123,7 @@ static void make_key(struct tuner *tuner, int class_index)
     for (i = 0; i < tuner->key_count; i++) {
         key = &tuner->keys[i];
         if (key->kind == part->kind && key->group == part->group &&
-            !(key->bytes < part->bytes) && !(key->bytes > part->bytes)) {
+            model_same(key->bytes, part->bytes)) {
             break;
         }
     }

@@ -3,17 +3,10 @@
  */
 #include "search/problem.h"
 
-#include <string.h>
-
-static bool same_text(const char *a, const char *b)
-{
-    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
-}
-
 static int find_window(struct search_problem *problem, const char *window)
 {
     for (int i = 0; i < problem->window_count; i++) {
-        if (same_text(problem->windows[i], window)) {
+        if (model_same_text(problem->windows[i], window)) {
             return i;
         }
     }
@@ -28,10 +21,10 @@ static int find_class(struct search_problem *problem, const struct model_op *op)
     for (int i = 0; i < problem->class_count; i++) {
         const struct search_class *known = &problem->classes[i];
 
-        if (same_text(known->window, op->window) && known->kind == op->kind &&
-            known->group == op->group &&
+        if (model_same_text(known->window, op->window) &&
+            known->kind == op->kind && known->group == op->group &&
             model_config_equal(&known->fixed, &op->config) &&
-            !(known->bytes < op->bytes) && !(known->bytes > op->bytes)) {
+            model_same(known->bytes, op->bytes)) {
             return i;
         }
     }

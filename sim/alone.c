@@ -27,21 +27,16 @@ struct sim_alone *sim_alone_new(struct model_arena *arena,
     return alone;
 }
 
-static bool same(double a, double b)
-{
-    return !(a < b) && !(a > b);
-}
-
 static bool same_op(const struct model_op *a, const struct model_op *b)
 {
     return a->kind == b->kind && a->type == b->type &&
            a->schedule == b->schedule && a->kernel_class == b->kernel_class &&
-           same(a->m, b->m) && same(a->n, b->n) && same(a->k, b->k) &&
-           same(a->batch, b->batch) && a->tile_m == b->tile_m &&
-           a->tile_n == b->tile_n && a->sm_limit == b->sm_limit &&
-           a->ctas == b->ctas && a->ctas_per_sm == b->ctas_per_sm &&
-           same(a->flops, b->flops) && same(a->bytes, b->bytes) &&
-           a->group == b->group;
+           model_same(a->m, b->m) && model_same(a->n, b->n) &&
+           model_same(a->k, b->k) && model_same(a->batch, b->batch) &&
+           a->tile_m == b->tile_m && a->tile_n == b->tile_n &&
+           a->sm_limit == b->sm_limit && a->ctas == b->ctas &&
+           a->ctas_per_sm == b->ctas_per_sm && model_same(a->flops, b->flops) &&
+           model_same(a->bytes, b->bytes) && a->group == b->group;
 }
 
 static double simulate(struct sim_alone *alone,

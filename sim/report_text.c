@@ -9,7 +9,6 @@
 #include "sim/alone.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 /* Ops that the text shows as one line. */
 struct group {
@@ -32,21 +31,16 @@ struct groups {
     int hidden; /* ops for which there was no room */
 };
 
-static bool same_text(const char *a, const char *b)
-{
-    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
-}
-
 static bool belongs(const struct group *group,
                     const struct model_op *op,
                     const struct model_config *config)
 {
-    if (group->kind != op->kind || !same_text(group->window, op->window)) {
+    if (group->kind != op->kind ||
+        !model_same_text(group->window, op->window)) {
         return false;
     }
     return !model_op_is_collective(op) ||
-           (group->group == op->group && !(group->bytes < op->bytes) &&
-            !(group->bytes > op->bytes) &&
+           (group->group == op->group && model_same(group->bytes, op->bytes) &&
             model_config_equal(&group->config, config));
 }
 

@@ -146,8 +146,8 @@ static struct cost_key *find_key(struct setup *setup,
         const struct cost_key *other = &setup->keys[i];
 
         if (other->kind == key->kind && other->group == key->group &&
-            other->instance == key->instance && !(other->bytes < key->bytes) &&
-            !(other->bytes > key->bytes) &&
+            other->instance == key->instance &&
+            model_same(other->bytes, key->bytes) &&
             model_config_equal(&other->config, &key->config)) {
             return &setup->keys[i];
         }

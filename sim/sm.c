@@ -80,7 +80,7 @@ static void add_cohort(struct sim *sim, struct sim_run *run, int sms)
     for (index = run->cohorts; index >= 0; index = sim->cohorts[index].next) {
         double gap = sim->cohorts[index].finish - finish;
 
-        if (!(gap < 0.0) && !(gap > 0.0)) {
+        if (model_same(gap, 0.0)) {
             sim->cohorts[index].sms += sms;
             return;
         }
