@@ -99,8 +99,8 @@ static enum model_status simulate(struct sim_cli *cli,
     }
     report.wall_us = clock_us() - start_us;
     if (cli->options.trace != NULL) {
-        status =
-            sim_trace_write(cli->options.trace, request, &result, cli->errors);
+        status = sim_trace_write(cli->arena, cli->options.trace, request,
+                                 &result, cli->errors);
     }
     return status == MODEL_OK ? sim_report_print(cli, &report) : status;
 }

@@ -40,6 +40,16 @@ static double shown_us(double time_us)
     return time_us > -1e-6 && time_us < 1e-6 ? 0.0 : time_us;
 }
 
+void sim_report_put_lost(struct sim_json *object, const struct sim_lost *lost)
+{
+    sim_json_number(object, "sm", shown_us(lost->sm));
+    sim_json_number(object, "l2", shown_us(lost->l2));
+    sim_json_number(object, "hbm", shown_us(lost->hbm));
+    sim_json_number(object, "link", shown_us(lost->link));
+    sim_json_number(object, "peer", shown_us(lost->peer));
+    sim_json_number(object, "launch", shown_us(lost->launch));
+}
+
 /* M / t of a collective, bytes/us. */
 static double algorithm_rate(const struct model_op *op, double duration_us)
 {
@@ -66,7 +76,6 @@ static void put_op(struct sim_json *list,
     const struct model_op *op = &report->request->workload->ops[result.op];
     double duration_us = result.end_us - result.start_us;
     struct sim_json *json = sim_json_append(list);
-    struct sim_json *lost;
     double alone_us;
 
     sim_alone_explain(alone, &result, &alone_us);
@@ -79,13 +88,7 @@ static void put_op(struct sim_json *list,
     sim_json_number(json, "end_us", result.end_us);
     sim_json_number(json, "alone_us", alone_us);
     sim_json_number(json, "slowdown", duration_us / alone_us);
-    lost = sim_json_put_object(json, "lost_us");
-    sim_json_number(lost, "sm", shown_us(result.lost.sm));
-    sim_json_number(lost, "l2", shown_us(result.lost.l2));
-    sim_json_number(lost, "hbm", shown_us(result.lost.hbm));
-    sim_json_number(lost, "link", shown_us(result.lost.link));
-    sim_json_number(lost, "peer", shown_us(result.lost.peer));
-    sim_json_number(lost, "launch", shown_us(result.lost.launch));
+    sim_report_put_lost(sim_json_put_object(json, "lost_us"), &result.lost);
     if (model_op_is_collective(op)) {
         double rate = algorithm_rate(op, duration_us) / 1000.0;
 

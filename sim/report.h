@@ -23,6 +23,9 @@ enum model_status sim_report_print(struct sim_cli *cli,
 /* The text form. */
 void sim_report_text(struct sim_cli *cli, const struct sim_report *report);
 
+/* The parts of a loss as members of a JSON object, us. */
+void sim_report_put_lost(struct sim_json *object, const struct sim_lost *lost);
+
 /* What --set changed: a line each, or an array in a JSON object. */
 void sim_report_overrides(const struct sim_cli *cli);
 void sim_report_put_overrides(const struct sim_cli *cli, struct sim_json *root);

@@ -3,7 +3,8 @@
  */
 #include "sim/trace.h"
 
-#include "sim/json.h"
+#include "sim/alone.h"
+#include "sim/report.h"
 
 #include <errno.h>
 #include <string.h>
@@ -41,8 +42,23 @@ static void add_names(struct sim_json *events,
     }
 }
 
+static void add_losses(struct sim_json *arguments,
+                       struct sim_alone *alone,
+                       struct sim_op_result result)
+{
+    double alone_us;
+
+    sim_alone_explain(alone, &result, &alone_us);
+    sim_json_number(arguments, "alone_us", alone_us);
+    sim_json_number(arguments, "slowdown",
+                    (result.end_us - result.start_us) / alone_us);
+    sim_report_put_lost(sim_json_put_object(arguments, "lost_us"),
+                        &result.lost);
+}
+
 static void add_op(struct sim_json *events,
                    const struct model_workload *workload,
+                   struct sim_alone *alone,
                    const struct sim_op_result *result)
 {
     const struct model_op *op = &workload->ops[result->op];
@@ -67,9 +83,11 @@ static void add_op(struct sim_json *events,
         sim_json_text(arguments, "config",
                       model_config_print(&result->config, text, sizeof(text)));
     }
+    add_losses(arguments, alone, *result);
 }
 
-enum model_status sim_trace_write(const char *file,
+enum model_status sim_trace_write(struct model_arena *arena,
+                                  const char *file,
                                   const struct sim_request *request,
                                   const struct sim_result *result,
                                   struct model_errors *errors)
@@ -77,6 +95,7 @@ enum model_status sim_trace_write(const char *file,
     struct model_place place = {file, 0, 0};
     struct sim_json *root = sim_json_object();
     struct sim_json *events = sim_json_put_array(root, "traceEvents");
+    struct sim_alone *alone = sim_alone_new(arena, request);
     FILE *stream = fopen(file, "w");
     bool written = false;
 
@@ -84,7 +103,7 @@ enum model_status sim_trace_write(const char *file,
     add_names(events, request, result);
     for (int i = 0; i < result->op_count; i++) {
         if (result->ops[i].takes_part) {
-            add_op(events, request->workload, &result->ops[i]);
+            add_op(events, request->workload, alone, &result->ops[i]);
         }
     }
     if (stream != NULL) {
