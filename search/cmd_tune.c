@@ -5,30 +5,39 @@
 
 #include "build/version.h"
 #include "sim/json.h"
+#include "sim/output.h"
 #include "sim/report.h"
 
-#include <errno.h>
 #include <string.h>
 
+static enum model_status write_to(struct sim_cli *cli,
+                                  const struct sim_input *input,
+                                  const struct model_plan *plan,
+                                  FILE *stream)
+{
+    return model_plan_write(cli->arena, plan, input->topology.name,
+                            input->workload.name, stream);
+}
+
+/* To the file of -o, or to standard output, whose state main() looks at. */
 static enum model_status write_plan(struct sim_cli *cli,
                                     const struct sim_input *input,
                                     const struct model_plan *plan)
 {
-    const char *given = cli->options.output;
-    const char *file = given != NULL && strcmp(given, "-") != 0 ? given : NULL;
-    FILE *stream = file != NULL ? fopen(file, "w") : cli->out;
-    struct model_place place = {file != NULL ? file : "standard output", 0, 0};
-    bool written = stream != NULL &&
-                   model_plan_write(cli->arena, plan, input->topology.name,
-                                    input->workload.name, stream) == MODEL_OK;
+    const char *file = cli->options.output;
+    struct sim_output output;
+    enum model_status status;
 
-    if (file != NULL && stream != NULL) {
-        written = fclose(stream) == 0 && written;
+    if (file == NULL || strcmp(file, "-") == 0) {
+        (void)write_to(cli, input, plan, cli->out);
+        return MODEL_OK;
     }
-    return written
-               ? MODEL_OK
-               : model_errors_add(cli->errors, MODEL_BAD_INPUT, place, NULL,
-                                  NULL, "cannot write: %s", strerror(errno));
+    status = sim_output_open(cli->arena, file, &output, cli->errors);
+    if (status == MODEL_OK) {
+        status = write_to(cli, input, plan, output.stream);
+        status = sim_output_close(&output, status == MODEL_OK, cli->errors);
+    }
+    return status;
 }
 
 static void print_csv(struct sim_cli *cli, const struct search_tuned *tuned)

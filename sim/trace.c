@@ -4,10 +4,8 @@
 #include "sim/trace.h"
 
 #include "sim/alone.h"
+#include "sim/output.h"
 #include "sim/report.h"
-
-#include <errno.h>
-#include <string.h>
 
 static void add_name(struct sim_json *events,
                      const char *what,
@@ -86,18 +84,14 @@ static void add_op(struct sim_json *events,
     add_losses(arguments, alone, *result);
 }
 
-enum model_status sim_trace_write(struct model_arena *arena,
-                                  const char *file,
-                                  const struct sim_request *request,
-                                  const struct sim_result *result,
-                                  struct model_errors *errors)
+/* The whole trace; the caller frees it. */
+static struct sim_json *make_trace(struct model_arena *arena,
+                                   const struct sim_request *request,
+                                   const struct sim_result *result)
 {
-    struct model_place place = {file, 0, 0};
     struct sim_json *root = sim_json_object();
     struct sim_json *events = sim_json_put_array(root, "traceEvents");
     struct sim_alone *alone = sim_alone_new(arena, request);
-    FILE *stream = fopen(file, "w");
-    bool written = false;
 
     sim_json_text(root, "displayTimeUnit", "ms");
     add_names(events, request, result);
@@ -106,13 +100,24 @@ enum model_status sim_trace_write(struct model_arena *arena,
             add_op(events, request->workload, alone, &result->ops[i]);
         }
     }
-    if (stream != NULL) {
-        written = sim_json_print(root, stream) == MODEL_OK;
-        written = fclose(stream) == 0 && written;
+    return root;
+}
+
+enum model_status sim_trace_write(struct model_arena *arena,
+                                  const char *file,
+                                  const struct sim_request *request,
+                                  const struct sim_result *result,
+                                  struct model_errors *errors)
+{
+    struct sim_output output;
+    struct sim_json *root;
+    enum model_status status = sim_output_open(arena, file, &output, errors);
+
+    if (status != MODEL_OK) {
+        return status;
     }
+    root = make_trace(arena, request, result);
+    status = sim_json_print(root, output.stream);
     sim_json_free(root);
-    return written
-               ? MODEL_OK
-               : model_errors_add(errors, MODEL_BAD_INPUT, place, NULL, NULL,
-                                  "cannot write: %s", strerror(errno));
+    return sim_output_close(&output, status == MODEL_OK, errors);
 }
