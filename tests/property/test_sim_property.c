@@ -5,7 +5,7 @@
  *
  * A case is made from its number alone. Collectives take at most 24 channels on
  * at most 3 streams, less than any of the GPUs has SMs: more could hold each
- * other's SMs for ever (test_sim.c).
+ * other's SMs for ever (test_sim_stuck.c).
  */
 #include "model/workload_build.h"
 #include "sim/alone.h"

@@ -329,7 +329,7 @@ static void bytes_lie_between_the_bounds(void **state)
 }
 
 /*
- * The hand check of cases/README.md: Phi-2's four GEMMs of a layer, 4096
+ * Lagom, section 4.3, by hand: Phi-2's four GEMMs of a layer, 4096
  * tokens, on an A40 with 128 x 256 tiles: 32 rows of tiles by 30, 10, 40, 10.
  */
 static void phi_2_has_the_tiles_of_the_hand_check(void **state)
