@@ -148,8 +148,7 @@ const char *model_file_find(struct model_arena *arena,
         errors, MODEL_BAD_INPUT, place, key,
         nearest != NULL
             ? model_arena_format(arena, "did you mean \"%s\"?", nearest)
-            : model_arena_format(arena, "write a path, or a name from %s/",
-                                 folder),
+            : "write a path, or a name that \"lagom show\" lists",
         "no file \"%s\"", name);
     return NULL;
 }
