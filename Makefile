@@ -150,7 +150,7 @@ libdir     = $(PREFIX)/lib
 includedir = $(PREFIX)/include
 datadir    = $(PREFIX)/share
 # What a user of the library needs, not the rooms behind.
-PRIVATE   := model/node_build.h model/schema_source.h model/topology_read.h \
+PRIVATE   := model/collective_parts.h model/node_build.h model/schema_source.h model/topology_read.h \
 	model/workload_row.h model/workload_build.h model/transformer.h \
 	sim/state.h sim/cli.h sim/load.h sim/report.h sim/cmd_show.h \
 	search/tuned.h search/descent.h

@@ -5,7 +5,37 @@
 
 #include <math.h>
 
-/* From a load or store leaving the SM to its completion. */
+static double warp_bytes(const struct model_gpu *gpu,
+                         enum model_protocol protocol)
+{
+    switch (protocol) {
+    case MODEL_LL:
+        return gpu->ll_warp_bytes;
+    case MODEL_LL128:
+        return gpu->ll128_warp_bytes;
+    case MODEL_SIMPLE:
+    case MODEL_PROTOCOLS:
+        break;
+    }
+    return gpu->warp_bytes;
+}
+
+static double gpu_sync_us(const struct model_gpu *gpu,
+                          enum model_protocol protocol)
+{
+    switch (protocol) {
+    case MODEL_LL:
+        return gpu->ll_sync_us;
+    case MODEL_LL128:
+        return gpu->ll128_sync_us;
+    case MODEL_SIMPLE:
+    case MODEL_PROTOCOLS:
+        break;
+    }
+    return gpu->sync_us;
+}
+
+/* From a load or store leaving the SM to its completion, protocol Simple. */
 static double round_trip_us(const struct model_topology *topology,
                             const struct model_hop *hop)
 {
@@ -28,26 +58,72 @@ static double round_trip_us(const struct model_topology *topology,
     return memory_us;
 }
 
+/* The network's part of a channel: proxy, connection, FIFO, slices. */
+static void add_network(struct model_channel *channel,
+                        const struct model_topology *topology,
+                        const struct model_hop *hop,
+                        enum model_protocol protocol)
+{
+    const struct model_nics *nics = &topology->nics;
+    const struct model_protocol_facts *facts = model_protocol_facts(protocol);
+    double fifo_bytes = MODEL_FIFO_SLOTS * facts->slot_bytes;
+    double credit_us;
+
+    channel->sync_us +=
+        protocol == MODEL_SIMPLE ? nics->sync_us : nics->flag_sync_us;
+    credit_us = channel->sync_us + 2.0 * hop->latency_us;
+    channel->most_bytes_per_us =
+        fmin(channel->most_bytes_per_us,
+             fmin(nics->channel_bytes_per_us / facts->wire_ratio,
+                  fifo_bytes / credit_us));
+    channel->forward_us_per_byte =
+        facts->wire_ratio / facts->slices / (nics->bytes_per_us * nics->ratio);
+}
+
 struct model_channel model_channel_make(const struct model_topology *topology,
                                         const struct model_hop *hop,
+                                        enum model_protocol protocol,
                                         int threads)
 {
     const struct model_gpu *gpu = &topology->gpu;
-    double in_flight = (double)threads / 32.0 * gpu->warp_bytes;
-    double rate = in_flight / (round_trip_us(topology, hop) +
-                               in_flight / gpu->channel_issue_bytes_per_us);
-    struct model_channel channel = {.in_flight_bytes = in_flight,
-                                    .bytes_per_us =
-                                        fmin(rate, gpu->channel_bytes_per_us),
-                                    .sync_us = gpu->sync_us + hop->latency_us};
+    double wire_ratio = model_protocol_facts(protocol)->wire_ratio;
+    struct model_channel channel = {
+        .in_flight_bytes = (double)threads / 32.0 * warp_bytes(gpu, protocol),
+        .round_trip_us = gpu->hbm_latency_us,
+        .issue_bytes_per_us = gpu->channel_issue_bytes_per_us / wire_ratio,
+        .most_bytes_per_us = gpu->channel_bytes_per_us / wire_ratio,
+        .sync_us = gpu_sync_us(gpu, protocol) + hop->latency_us};
 
+    if (protocol == MODEL_SIMPLE) {
+        channel.round_trip_us = round_trip_us(topology, hop);
+    } else if (hop->kind == MODEL_HOP_SHM) {
+        channel.round_trip_us += topology->host.memory_latency_us;
+    }
     if (hop->kind == MODEL_HOP_SHM) {
         channel.sync_us += topology->host.memory_latency_us;
+    } else if (hop->kind == MODEL_HOP_NET) {
+        add_network(&channel, topology, hop, protocol);
     }
-    if (hop->kind == MODEL_HOP_NET) {
-        channel.sync_us += topology->nics.sync_us;
-        channel.bytes_per_us =
-            fmin(channel.bytes_per_us, topology->nics.channel_bytes_per_us);
-    }
+    channel.bytes_per_us =
+        fmin(channel.in_flight_bytes /
+                 (channel.round_trip_us +
+                  channel.in_flight_bytes / channel.issue_bytes_per_us),
+             channel.most_bytes_per_us);
     return channel;
+}
+
+double model_channel_transfer_us(const struct model_channel *channel,
+                                 double chunk_bytes)
+{
+    double trips = fmax(chunk_bytes / channel->in_flight_bytes, 1.0);
+
+    return fmax(chunk_bytes / channel->issue_bytes_per_us +
+                    channel->round_trip_us * trips,
+                chunk_bytes / channel->most_bytes_per_us);
+}
+
+double model_channel_wait_us(const struct model_channel *channel,
+                             double chunk_bytes)
+{
+    return channel->sync_us + channel->forward_us_per_byte * chunk_bytes;
 }

@@ -1,195 +1,143 @@
 /*
- * collective.c - a ring collective as rates and shares.
- *
- * The pace of a ring: every rank always works on one chunk, so a step lasts
- * as long as the slowest transfer around the ring, plus the mean of the
- * synchronisations (a chunk that goes once around pays each of them once,
- * while every rank makes as many steps).
- *
- * HBM bytes of a rank, in chunks S (NCCL 2.18.3 primitives): the sends and
- * receives of each step, with the FIFO in the memory that the transport puts
- * it in. A receive costs 1 S (the user buffer), and 2 S more when the FIFO is
- * in device memory (written by the peer, read here); a send over GPUDirect
- * costs 2 S more (FIFO written, read by the NIC); the first and last steps of
- * the whole add 2 S. Over P2P: all_gather (3n-1) M/n, all_reduce (6n-4) M/n.
+ * collective.c - the tables of kinds and algorithms.
  */
-#include "model/collective.h"
+#include "model/collective_parts.h"
 
-#include "model/channel.h"
-#include "model/ring.h"
+const char *const model_collective_names[] = {
+    "all_gather", "reduce_scatter", "all_reduce", "broadcast", "reduce",
+    "all_to_all", "send_recv",      "send",       NULL};
 
-#include <math.h>
-#include <stdlib.h>
+/* Which algorithm does what. The first of a kind is its usual one. */
+static const struct row {
+    enum model_collective_kind kind;
+    enum model_algorithm algorithm;
+    model_collective_maker *make;
+} rows[] = {
+    {MODEL_ALL_GATHER, MODEL_RING, model_collective_ring},
+    {MODEL_ALL_GATHER, MODEL_NVLS, model_collective_nvls},
+    {MODEL_ALL_GATHER, MODEL_PAT, model_collective_pat},
+    {MODEL_ALL_GATHER, MODEL_COPY_ENGINE, model_collective_copy},
+    {MODEL_REDUCE_SCATTER, MODEL_RING, model_collective_ring},
+    {MODEL_REDUCE_SCATTER, MODEL_NVLS, model_collective_nvls},
+    {MODEL_REDUCE_SCATTER, MODEL_PAT, model_collective_pat},
+    {MODEL_ALL_REDUCE, MODEL_RING, model_collective_ring},
+    {MODEL_ALL_REDUCE, MODEL_TREE, model_collective_tree},
+    {MODEL_ALL_REDUCE, MODEL_NVLS, model_collective_nvls},
+    {MODEL_ALL_REDUCE, MODEL_NVLS_TREE, model_collective_nvls_tree},
+    {MODEL_BROADCAST, MODEL_RING, model_collective_chain},
+    {MODEL_REDUCE, MODEL_RING, model_collective_chain},
+    {MODEL_ALL_TO_ALL, MODEL_PAIRWISE, model_collective_pairwise},
+    {MODEL_ALL_TO_ALL, MODEL_COPY_ENGINE, model_collective_copy},
+    {MODEL_SEND_RECV, MODEL_PAIRWISE, model_collective_pairwise},
+    {MODEL_SEND, MODEL_PAIRWISE, model_collective_pairwise},
+};
 
-const char *const model_collective_names[] = {"all_gather", "reduce_scatter",
-                                              "all_reduce", NULL};
+enum { ROWS = sizeof(rows) / sizeof(rows[0]) };
+
+static const struct row *find_row(enum model_collective_kind kind,
+                                  int algorithm)
+{
+    for (int i = 0; i < ROWS; i++) {
+        if (rows[i].kind == kind && (int)rows[i].algorithm == algorithm) {
+            return &rows[i];
+        }
+    }
+    return NULL;
+}
+
+bool model_collective_runs(enum model_collective_kind kind,
+                           enum model_algorithm algorithm)
+{
+    return find_row(kind, (int)algorithm) != NULL;
+}
+
+enum model_algorithm model_collective_algorithm(enum model_collective_kind kind)
+{
+    int i = 0;
+
+    while (rows[i].kind != kind) {
+        i++;
+    }
+    return rows[i].algorithm;
+}
 
 double model_collective_bus_factor(enum model_collective_kind kind,
                                    int rank_count)
 {
     double n = (double)rank_count;
 
-    return (kind == MODEL_ALL_REDUCE ? 2.0 : 1.0) * (n - 1.0) / n;
+    switch (kind) {
+    case MODEL_ALL_REDUCE:
+        return 2.0 * (n - 1.0) / n;
+    case MODEL_ALL_GATHER:
+    case MODEL_REDUCE_SCATTER:
+    case MODEL_ALL_TO_ALL:
+        return (n - 1.0) / n;
+    case MODEL_BROADCAST:
+    case MODEL_REDUCE:
+    case MODEL_SEND_RECV:
+    case MODEL_SEND:
+    case MODEL_COLLECTIVE_KINDS:
+        break;
+    }
+    return 1.0;
 }
 
 const char *model_collective_fault(const struct model_topology *topology,
+                                   enum model_collective_kind kind,
                                    const struct model_config *config)
 {
+    bool switched = topology->nvlink.kind == MODEL_NVLINK_SWITCH;
+
     if (config->channels > topology->gpu.sm_count) {
         return "more channels than the GPU has SMs";
     }
     if (config->threads > 1024) {
         return "more threads than a CTA can have";
     }
+    if (find_row(kind, config->algorithm) == NULL) {
+        return "the algorithm does not do this kind of collective";
+    }
+    switch ((enum model_algorithm)config->algorithm) {
+    case MODEL_NVLS:
+    case MODEL_NVLS_TREE:
+        if (topology->gpu.compute_capability < 90 || !switched) {
+            return "nvls needs an NVSwitch and GPUs of sm_90 or later";
+        }
+        return config->protocol != MODEL_SIMPLE ? "nvls knows only simple"
+                                                : NULL;
+    case MODEL_PAT:
+        return config->protocol != MODEL_SIMPLE ? "pat knows only simple"
+                                                : NULL;
+    case MODEL_COPY_ENGINE:
+        return topology->gpu.copy_bytes_per_us > 0.0
+                   ? NULL
+                   : "the GPU's file has no copy_engine";
+    case MODEL_RING:
+    case MODEL_TREE:
+    case MODEL_PAIRWISE:
+    case MODEL_ALGORITHMS:
+        break;
+    }
     return NULL;
 }
 
-/* What is gathered while walking the ring's hops. */
-struct walk {
-    double slowest_us; /* transfer of one chunk over the slowest hop */
-    double sync_us;    /* sum over hops */
-    double in_flight_bytes;
-    double device_fifos;  /* hops whose FIFO is in device memory */
-    double network_sends; /* hops where the NIC reads the sender's memory */
-    double hops;
-    struct model_use *uses;
-    int use_count;
-};
-
-static void add_use(struct walk *walk, int link, double flows)
+struct model_collective
+model_collective_make(struct model_walk *walk,
+                      const struct model_collective_task *task)
 {
-    walk->uses[walk->use_count++] = (struct model_use){link, flows};
-}
+    struct model_collective result = {.rank_count = task->group->count,
+                                      .channels = task->config->channels,
+                                      .sms = task->config->channels,
+                                      .bus_factor = model_collective_bus_factor(
+                                          task->kind, task->group->count)};
+    const struct row *row = find_row(task->kind, task->config->algorithm);
 
-static void add_hop(struct walk *walk,
-                    const struct model_topology *topology,
-                    const struct model_hop *hop,
-                    const struct model_config *config,
-                    double chunk_bytes,
-                    double flows)
-{
-    struct model_channel channel =
-        model_channel_make(topology, hop, config->threads);
-    double transfer_us = chunk_bytes / channel.bytes_per_us;
-
-    if (transfer_us > walk->slowest_us) {
-        walk->slowest_us = transfer_us;
-        walk->in_flight_bytes = channel.in_flight_bytes;
+    if (row->algorithm == MODEL_COPY_ENGINE) {
+        result.sms = 0;
     }
-    walk->sync_us += channel.sync_us * flows;
-    walk->hops += flows;
-    if (hop->kind == MODEL_HOP_NVLINK || hop->kind == MODEL_HOP_P2P ||
-        (hop->kind == MODEL_HOP_NET && topology->nics.gpudirect)) {
-        walk->device_fifos += flows;
+    if (task->group->count > 1) {
+        row->make(walk, task, &result);
     }
-    if (hop->kind == MODEL_HOP_NET && topology->nics.gpudirect) {
-        walk->network_sends += flows;
-    }
-    for (int i = 0; i < hop->link_count; i++) {
-        add_use(walk, hop->links[i], flows);
-    }
-}
-
-static int compare_uses(const void *left, const void *right)
-{
-    const struct model_use *a = left;
-    const struct model_use *b = right;
-
-    return (a->link > b->link) - (a->link < b->link);
-}
-
-/* Sort by link and add up the flows of equal ones. */
-static void merge_uses(struct walk *walk)
-{
-    int kept = 0;
-
-    qsort(walk->uses, (size_t)walk->use_count, sizeof(*walk->uses),
-          compare_uses);
-    for (int i = 0; i < walk->use_count; i++) {
-        if (kept > 0 && walk->uses[kept - 1].link == walk->uses[i].link) {
-            walk->uses[kept - 1].flows += walk->uses[i].flows;
-        } else {
-            walk->uses[kept++] = walk->uses[i];
-        }
-    }
-    walk->use_count = kept;
-}
-
-/* All hops that leave a shown node, in all variants. */
-static void walk_ring(struct walk *walk,
-                      struct model_arena *arena,
-                      const struct model_fabric *fabric,
-                      const struct model_group *group,
-                      const struct model_config *config,
-                      double chunk_bytes)
-{
-    struct model_ring ring = model_ring_make(fabric->topology, group);
-    int shown_ranks = fabric->shown_nodes * fabric->topology->gpus_per_node;
-    int members = group->count < shown_ranks ? group->count : shown_ranks;
-
-    walk->uses = model_arena_array(
-        arena, (size_t)members * (size_t)ring.variants * MODEL_HOP_LINKS_MAX,
-        sizeof(*walk->uses));
-    for (int variant = 0; variant < ring.variants; variant++) {
-        int flows = model_ring_channels(&ring, variant, config->channels);
-
-        for (int member = 0; flows > 0 && member < members; member++) {
-            int rank = model_group_rank(group, member);
-            struct model_hop hop;
-
-            if (rank >= shown_ranks) {
-                break;
-            }
-            model_fabric_route(fabric, rank,
-                               model_ring_next(&ring, member, variant),
-                               (enum model_transport)config->transport,
-                               model_ring_nic(&ring, variant), &hop);
-            add_hop(walk, fabric->topology, &hop, config, chunk_bytes,
-                    (double)flows);
-        }
-    }
-    merge_uses(walk);
-}
-
-/* HBM bytes of a rank per wire byte: see the head of the file. */
-static double hbm_ratio(const struct walk *walk, double steps)
-{
-    double per_step = 1.0 + 2.0 * walk->device_fifos / walk->hops +
-                      2.0 * walk->network_sends / walk->hops;
-
-    return per_step + 2.0 / steps;
-}
-
-struct model_collective model_collective_ring(struct model_arena *arena,
-                                              const struct model_fabric *fabric,
-                                              enum model_collective_kind kind,
-                                              double size_bytes,
-                                              const struct model_group *group,
-                                              const struct model_config *config)
-{
-    double n = (double)group->count;
-    double passes = kind == MODEL_ALL_REDUCE ? 2.0 : 1.0;
-    double steps = passes * (n - 1.0);
-    double part_bytes = size_bytes / n / (double)config->channels;
-    double chunk_bytes = fmin(config->chunk_bytes, part_bytes);
-    struct model_collective result = {
-        .rank_count = group->count,
-        .channels = config->channels,
-        .chunk_bytes = chunk_bytes,
-        .bus_factor = model_collective_bus_factor(kind, group->count)};
-    struct walk walk = {.slowest_us = 0.0};
-
-    if (group->count < 2) {
-        return result;
-    }
-    walk_ring(&walk, arena, fabric, group, config, chunk_bytes);
-    result.channel_bytes = steps * part_bytes;
-    result.channel_bytes_per_us =
-        chunk_bytes / (walk.slowest_us + walk.sync_us / walk.hops);
-    result.in_flight_bytes = walk.in_flight_bytes;
-    result.hbm_ratio = hbm_ratio(&walk, steps);
-    result.footprint_bytes = (double)config->channels * chunk_bytes;
-    result.uses = walk.uses;
-    result.use_count = walk.use_count;
     return result;
 }

@@ -2,79 +2,95 @@
  * collective.h - what one collective under one configuration asks of the
  * machine: bytes, channel rate, links, memory, cache.
  *
- * `size` is counted as nccl-tests count it: the whole buffer, M. n ranks.
+ * `size` is counted as nccl-tests count it. n ranks, M bytes:
  *
- *     op              steps      wire bytes per rank   block per step
- *     all_gather      n-1        M (n-1)/n             M/n
- *     reduce_scatter  n-1        M (n-1)/n             M/n
- *     all_reduce      2(n-1)     2 M (n-1)/n           M/n
+ *     kind            M is                     algorithms
+ *     all_gather      the gathered buffer      ring nvls pat copy_engine
+ *     reduce_scatter  the scattered buffer     ring nvls pat
+ *     all_reduce      the buffer               ring tree nvls nvls_tree
+ *     broadcast       the buffer, from the     ring
+ *     reduce          first member, to it      ring
+ *     all_to_all      what one rank holds      pairwise copy_engine
+ *     send_recv       what each rank sends     pairwise
+ *     send            what one rank sends      pairwise
  *
- * Channels split every block evenly; each moves it in chunks of
- * C_eff = min(C, block / NC): C binds only when the block exceeds NC C.
+ * Each algorithm counts its progress in bytes of one channel; the simulator
+ * lets all channels of all ranks progress at one rate, the largest that the
+ * channel's cap, the links and the memories allow, after a time to fill the
+ * pipeline. A file collective_*.c says how an algorithm counts, and why.
  */
 #ifndef MODEL_COLLECTIVE_H
 #define MODEL_COLLECTIVE_H
 
-#include "model/fabric.h"
+#include "model/walk.h"
 
 enum model_collective_kind {
     MODEL_ALL_GATHER,
     MODEL_REDUCE_SCATTER,
     MODEL_ALL_REDUCE,
+    MODEL_BROADCAST,
+    MODEL_REDUCE,
+    MODEL_ALL_TO_ALL,
+    MODEL_SEND_RECV, /* each member to the one `shift` members further */
+    MODEL_SEND,      /* of two members: shift 1 first to second, -1 back */
     MODEL_COLLECTIVE_KINDS
 };
 
 extern const char *const model_collective_names[MODEL_COLLECTIVE_KINDS + 1];
 
-/* Ranks of a communicator in ring order of rank number. */
-struct model_group {
-    const char *name;
-    const int *ranks; /* ascending, different; NULL: 0 .. count-1 */
-    int count;
-    bool per_node; /* stands for one such group in each node */
-};
-
-/* A link and how many channel flows of the collective pass it. */
-struct model_use {
-    int link;
-    double flows;
+/* What is to be done. */
+struct model_collective_task {
+    enum model_collective_kind kind;
+    double size_bytes;                 /* > 0 */
+    int shift;                         /* send_recv, send; 0 counts as 1 */
+    const struct model_group *group;   /* count >= 1; folded: may be a family */
+    const struct model_config *config; /* complete */
 };
 
 /* What the simulator needs; lives in the arena given to the maker. */
 struct model_collective {
     int rank_count;
     int channels;
-    double channel_bytes;         /* wire bytes of one channel on one rank */
+    int sms;                      /* SMs held on each rank */
+    double channel_bytes;         /* progress of one channel in all */
     double channel_bytes_per_us;  /* the most one channel reaches, with sync */
+    double fill_us;               /* from all resident to steady progress */
     double chunk_bytes;           /* C_eff */
     double in_flight_bytes;       /* per channel, over the slowest hop */
-    double hbm_ratio;             /* HBM bytes of a rank per wire byte */
+    double hbm_ratio;             /* HBM bytes of a rank per byte of progress */
     double footprint_bytes;       /* one chunk of each channel: on its way
                                      through L2 to or from the user buffer,
                                      wherever the FIFO is */
     double bus_factor;            /* busbw / algbw */
     const struct model_use *uses; /* shown links, ascending */
     int use_count;
+    const char *fault; /* why it cannot run so on this machine, or NULL */
 };
 
-/* busbw / algbw of nccl-tests: steps / n. */
+/* busbw / algbw of nccl-tests. */
 double model_collective_bus_factor(enum model_collective_kind kind,
                                    int rank_count);
 
-/* Why a configuration cannot run on this machine, or NULL when it can. */
+/* Whether the algorithm can do that at all, on some machine. */
+bool model_collective_runs(enum model_collective_kind kind,
+                           enum model_algorithm algorithm);
+
+/* The first algorithm of the table that can. */
+enum model_algorithm
+model_collective_algorithm(enum model_collective_kind kind);
+
+/* Why a configuration cannot run on this GPU, or NULL when it can. */
 const char *model_collective_fault(const struct model_topology *topology,
+                                   enum model_collective_kind kind,
                                    const struct model_config *config);
 
 /*
- * A ring collective. group->count >= 1; config complete and without fault.
- * size_bytes > 0. With one rank nothing moves (channel_bytes 0).
+ * The collective's demands. config without fault by the function above; what
+ * depends on group and wiring is in result.fault. With one rank nothing moves
+ * (channel_bytes 0). walk is scratch over the fabric.
  */
 struct model_collective
-model_collective_ring(struct model_arena *arena,
-                      const struct model_fabric *fabric,
-                      enum model_collective_kind kind,
-                      double size_bytes,
-                      const struct model_group *group,
-                      const struct model_config *config);
+model_collective_make(struct model_walk *walk,
+                      const struct model_collective_task *task);
 
 #endif

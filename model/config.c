@@ -7,8 +7,10 @@
 
 #include <stdio.h>
 
-const char *const model_algorithm_names[] = {"ring", NULL};
-const char *const model_protocol_names[] = {"simple", NULL};
+const char *const model_algorithm_names[] = {"ring",        "tree", "nvls",
+                                             "nvls_tree",   "pat",  "pairwise",
+                                             "copy_engine", NULL};
+const char *const model_protocol_names[] = {"simple", "ll", "ll128", NULL};
 const char *const model_transport_names[] = {"p2p", "shm", NULL};
 
 struct model_config model_config_none(void)

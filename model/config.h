@@ -14,9 +14,18 @@
 
 enum { MODEL_UNSET = -1 };
 
-enum model_algorithm { MODEL_RING, MODEL_ALGORITHMS };
+enum model_algorithm {
+    MODEL_RING,
+    MODEL_TREE,        /* double binary tree over nodes, chains within */
+    MODEL_NVLS,        /* reduction and multicast in the NVSwitch */
+    MODEL_NVLS_TREE,   /* the same within nodes, trees between them */
+    MODEL_PAT,         /* distances that double; one rank a node */
+    MODEL_PAIRWISE,    /* every pair on its own: all-to-all, send, receive */
+    MODEL_COPY_ENGINE, /* DMA engines, no SM */
+    MODEL_ALGORITHMS
+};
 
-enum model_protocol { MODEL_SIMPLE, MODEL_PROTOCOLS };
+enum model_protocol { MODEL_SIMPLE, MODEL_LL, MODEL_LL128, MODEL_PROTOCOLS };
 
 /* Where the FIFO between two GPUs of a node is: device or host memory. */
 enum model_transport { MODEL_P2P, MODEL_SHM, MODEL_TRANSPORTS };

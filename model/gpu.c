@@ -49,6 +49,12 @@ double model_type_bytes(enum model_type type)
         .sourced = true, .help = (text)                                        \
     }
 
+#define PART(name, table, text)                                                \
+    {                                                                          \
+        .key = (name), .kind = MODEL_FIELD_STRUCT, .fields = (table),          \
+        .required = true, .help = (text)                                       \
+    }
+
 static const struct model_field sm_fields[] = {
     COUNT("count", sm_count, 1, 4096, "streaming multiprocessors"),
     COUNT("threads", sm_threads, 32, 8192, "threads resident on one SM"),
@@ -98,6 +104,31 @@ static const struct model_field hbm_fields[] = {
     QUANTITY("capacity", MODEL_BYTES, hbm_bytes, "memory size"),
     {.key = NULL}};
 
+static const struct model_field ll_fields[] = {
+    QUANTITY("warp_in_flight",
+             MODEL_BYTES,
+             ll_warp_bytes,
+             "payload one warp keeps in flight"),
+    QUANTITY("sync", MODEL_TIME, ll_sync_us, "of one step, without the path"),
+    {.key = NULL}};
+
+static const struct model_field ll128_fields[] = {
+    QUANTITY("warp_in_flight",
+             MODEL_BYTES,
+             ll128_warp_bytes,
+             "payload one warp keeps in flight"),
+    QUANTITY(
+        "sync", MODEL_TIME, ll128_sync_us, "of one step, without the path"),
+    {.key = NULL}};
+
+static const struct model_field copy_fields[] = {
+    QUANTITY("rate",
+             MODEL_RATE,
+             copy_bytes_per_us,
+             "of all engines together, one direction"),
+    QUANTITY("launch", MODEL_TIME, copy_launch_us, "until one copy moves"),
+    {.key = NULL}};
+
 static const struct model_field channel_fields[] = {
     QUANTITY("warp_in_flight",
              MODEL_BYTES,
@@ -112,6 +143,8 @@ static const struct model_field channel_fields[] = {
              MODEL_TIME,
              sync_us,
              "fence, flag and barrier of one chunk step, without the path"),
+    PART("ll", ll_fields, "protocol LL: a flag beside each 8 bytes"),
+    PART("ll128", ll128_fields, "protocol LL128: a flag in each 128 bytes"),
     COUNT("registers", nccl_registers, 1, 255, "per thread of NCCL kernels"),
     QUANTITY("shared",
              MODEL_BYTES,
@@ -129,12 +162,6 @@ static const struct model_field launch_fields[] = {
              issue_us,
              "CPU time between two launches of one rank"),
     {.key = NULL}};
-
-#define PART(name, table, text)                                                \
-    {                                                                          \
-        .key = (name), .kind = MODEL_FIELD_STRUCT, .fields = (table),          \
-        .required = true, .help = (text)                                       \
-    }
 
 const struct model_field model_gpu_fields[] = {
     {.key = "name",
@@ -169,6 +196,10 @@ const struct model_field model_gpu_fields[] = {
      .sourced = true,
      .help = "second-level cache"},
     PART("channel", channel_fields, "how a NCCL CTA moves data"),
+    {.key = "copy_engine",
+     .kind = MODEL_FIELD_STRUCT,
+     .fields = copy_fields,
+     .help = "DMA engines, for collectives that take no SM"},
     PART("launch", launch_fields, "kernel launches"),
     {.key = "pcie",
      .kind = MODEL_FIELD_NODE,

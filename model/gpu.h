@@ -59,8 +59,14 @@ struct model_gpu {
     double channel_issue_bytes_per_us; /* SM issue limit of one CTA */
     double channel_bytes_per_us;       /* cap of one channel */
     double sync_us;                    /* fence, flag and barrier of a step */
-    int nccl_registers;                /* per thread of a NCCL kernel */
-    double nccl_shared_bytes;          /* per CTA of a NCCL kernel */
+    double ll_warp_bytes, ll_sync_us;  /* the same two with protocol LL */
+    double ll128_warp_bytes, ll128_sync_us;
+    int nccl_registers;       /* per thread of a NCCL kernel */
+    double nccl_shared_bytes; /* per CTA of a NCCL kernel */
+
+    /* DMA engines; rate 0: the file does not say. */
+    double copy_bytes_per_us; /* all engines together, one direction */
+    double copy_launch_us;    /* until one copy moves */
 
     double launch_us; /* from ready to running on the device */
     double issue_us;  /* CPU time between two launches of one rank */

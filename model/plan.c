@@ -293,7 +293,15 @@ struct model_config model_plan_config(const struct model_plan *plan,
         model_config_fill(&config, &row->config);
     }
     if (fallback != NULL) {
-        model_config_fill(&config, fallback);
+        struct model_config last = *fallback;
+        enum model_collective_kind kind = model_op_collective(op);
+
+        if (last.algorithm != MODEL_UNSET &&
+            !model_collective_runs(kind,
+                                   (enum model_algorithm)last.algorithm)) {
+            last.algorithm = (int)model_collective_algorithm(kind);
+        }
+        model_config_fill(&config, &last);
     }
     return config;
 }

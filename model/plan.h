@@ -65,7 +65,8 @@ model_plan_find(const struct model_plan *plan,
 
 /*
  * What an op runs with: its own keys, then the plan (may be NULL), then the
- * fallback.
+ * fallback; where its algorithm cannot do this kind of collective, the kind's
+ * usual one.
  */
 struct model_config model_plan_config(const struct model_plan *plan,
                                       const struct model_workload *workload,

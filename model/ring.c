@@ -7,11 +7,6 @@
  */
 #include "model/ring.h"
 
-int model_group_rank(const struct model_group *group, int member)
-{
-    return group->ranks != NULL ? group->ranks[member] : member;
-}
-
 static int node_of(const struct model_ring *ring, int member)
 {
     return model_group_rank(ring->group, member) /

@@ -11,7 +11,8 @@
 #ifndef MODEL_RING_H
 #define MODEL_RING_H
 
-#include "model/collective.h"
+#include "model/group.h"
+#include "model/topology.h"
 
 struct model_ring {
     const struct model_topology *topology;
@@ -32,8 +33,5 @@ int model_ring_nic(const struct model_ring *ring, int variant);
 int model_ring_channels(const struct model_ring *ring,
                         int variant,
                         int channels);
-
-/* The rank of a member. */
-int model_group_rank(const struct model_group *group, int member);
 
 #endif

@@ -64,6 +64,7 @@ struct model_nics {
     double latency_us;           /* one way, NIC to NIC */
     double channel_bytes_per_us; /* most that one channel's connection does */
     double sync_us;              /* proxy and completion of one step */
+    double flag_sync_us;         /* the same with LL and LL128 */
     bool gpudirect;
 };
 

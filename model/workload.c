@@ -9,8 +9,9 @@
 #include <string.h>
 
 const char *const model_op_names[] = {
-    "gemm",           "kernel",     "memory", "all_gather",
-    "reduce_scatter", "all_reduce", NULL};
+    "gemm",           "kernel",     "memory",    "all_gather",
+    "reduce_scatter", "all_reduce", "broadcast", "reduce",
+    "all_to_all",     "send_recv",  "send",      NULL};
 
 /* The file's top level; the parts are bound by their own readers. */
 struct top {
@@ -62,7 +63,10 @@ const struct model_field model_workload_fields[] = {
      .help = "name for reports"},
     PART("ops", ops, model_op_row_fields, "op form: the list of operations"),
     PART("streams", streams, NULL, "op form: stream names to priorities"),
-    PART("groups", groups, NULL, "names to lists of ranks"),
+    PART("groups",
+         groups,
+         NULL,
+         "names to lists of ranks, or {size, stride} for a pattern"),
     PART("model",
          model,
          model_architecture_fields,
@@ -81,72 +85,6 @@ const struct model_field model_workload_fields[] = {
      .present_offset = AT(published.present) + 1,
      .help = "what a paper reports for the lagom strategy"},
     {.key = NULL}};
-
-static enum model_status read_group(struct model_builder *builder,
-                                    const struct model_node *list,
-                                    int rank_count,
-                                    struct model_errors *errors)
-{
-    int *ranks = model_arena_array(builder->arena, (size_t)list->count + 1,
-                                   sizeof(*ranks));
-    int count = 0;
-    const char *key =
-        model_arena_format(builder->arena, "groups.%s", list->key);
-
-    if (list->kind != MODEL_SEQUENCE || list->count == 0) {
-        return model_errors_add(errors, MODEL_BAD_INPUT, list->place, key,
-                                "write [0, 1, 2, 3]", "not a list of ranks");
-    }
-    for (const struct model_node *item = list->first; item != NULL;
-         item = item->next) {
-        double value = -1.0;
-
-        if (item->kind != MODEL_SCALAR ||
-            model_units_parse(item->text, MODEL_COUNT, &value, NULL) !=
-                MODEL_OK ||
-            value >= (double)rank_count ||
-            (count > 0 && (int)value <= ranks[count - 1])) {
-            return model_errors_add(
-                errors, MODEL_BAD_INPUT, item->place, key,
-                model_arena_format(builder->arena,
-                                   "write ascending ranks from 0 to %d",
-                                   rank_count - 1),
-                "bad rank \"%s\"",
-                item->kind == MODEL_SCALAR ? item->text : "...");
-        }
-        ranks[count++] = (int)value;
-    }
-    model_builder_group(builder, list->key, ranks, count);
-    return MODEL_OK;
-}
-
-/* The groups that every workload has, then the file's own. */
-static enum model_status read_groups(struct model_builder *builder,
-                                     const struct model_node *groups,
-                                     const struct model_topology *topology,
-                                     struct model_errors *errors)
-{
-    int rank_count = model_topology_rank_count(topology);
-    enum model_status status = MODEL_OK;
-    int node;
-
-    model_builder_group(builder, "world", NULL, rank_count);
-    node = model_builder_group(builder, "node", NULL, topology->gpus_per_node);
-    builder->workload->groups[node].per_node = true;
-    for (const struct model_node *list = groups != NULL ? groups->first : NULL;
-         list != NULL; list = list->next) {
-        if (model_builder_find_group(builder, list->key) >= 0) {
-            status = model_errors_add(errors, MODEL_BAD_INPUT, list->key_place,
-                                      "groups", "choose another name",
-                                      "\"%s\" is always there", list->key);
-        } else if (read_group(builder, list, rank_count, errors) != MODEL_OK) {
-            /* Known by name, so that its users are not faults too. */
-            (void)model_builder_group(builder, list->key, NULL, 1);
-            status = MODEL_BAD_INPUT;
-        }
-    }
-    return status;
-}
 
 static enum model_status check_forms(const struct top *top,
                                      const struct model_node *root,
@@ -187,7 +125,7 @@ static enum model_status bind(struct model_arena *arena,
     workload->published = top.published;
     workload->tree = root;
     model_builder_start(&builder, arena, workload);
-    (void)read_groups(&builder, top.groups, topology, errors);
+    (void)model_read_groups(&builder, top.groups, topology, errors);
     return top.ops != NULL
                ? model_read_ops(&builder, top.ops, top.streams, errors)
                : model_lower(&builder, root, topology, errors);

@@ -20,6 +20,11 @@ enum model_op_kind {
     MODEL_OP_ALL_GATHER,
     MODEL_OP_REDUCE_SCATTER,
     MODEL_OP_ALL_REDUCE,
+    MODEL_OP_BROADCAST,
+    MODEL_OP_REDUCE,
+    MODEL_OP_ALL_TO_ALL,
+    MODEL_OP_SEND_RECV,
+    MODEL_OP_SEND,
     MODEL_OP_KINDS
 };
 
@@ -41,6 +46,7 @@ struct model_op {
     double flops;               /* kernel */
     double bytes;               /* kernel, memory: HBM; collective: size */
     int group;                  /* collective: index */
+    int shift;                  /* send_recv, send: see collective.h */
     struct model_config config; /* collective: fixed keys, others unset */
     double start_us;            /* not before this time */
     const int *after;           /* indices of ops that must be done */

@@ -47,6 +47,12 @@ void model_builder_after(struct model_builder *builder, int op, int other);
 int model_workload_circle(struct model_arena *arena,
                           const struct model_workload *workload);
 
+/* world, node, and the groups of the file (may be NULL). */
+enum model_status model_read_groups(struct model_builder *builder,
+                                    const struct model_node *groups,
+                                    const struct model_topology *topology,
+                                    struct model_errors *errors);
+
 /* The form "model": lower it into the builder. */
 enum model_status model_lower(struct model_builder *builder,
                               const struct model_node *root,

@@ -121,6 +121,33 @@ static void set_group(const struct reader *reader, int index)
           "no such group: ", name);
 }
 
+/* The two ranks of a send as a group of their own. */
+static void set_peers(const struct reader *reader, int index)
+{
+    struct model_op_row *row = &reader->rows[index];
+    struct model_arena *arena = reader->builder->arena;
+    int world = reader->builder->workload->groups[0].count;
+    const char *name;
+    int *ranks;
+
+    if (row->from == row->to || row->from >= world || row->to >= world) {
+        fault(reader, index, row->from >= world ? "from" : "to",
+              model_arena_format(arena, "write two ranks from 0 to %d",
+                                 world - 1),
+              row->from == row->to ? "sends to itself" : "no such rank", "");
+        return;
+    }
+    name = model_arena_format(arena, "%d to %d", row->from, row->to);
+    row->op.shift = row->from < row->to ? 1 : -1;
+    row->op.group = model_builder_find_group(reader->builder, name);
+    if (row->op.group < 0) {
+        ranks = model_arena_array(arena, 2, sizeof(*ranks));
+        ranks[0] = row->from < row->to ? row->from : row->to;
+        ranks[1] = row->from < row->to ? row->to : row->from;
+        row->op.group = model_builder_group(reader->builder, name, ranks, 2);
+    }
+}
+
 /* What the table cannot put into the op by itself. */
 static void finish_row(const struct reader *reader, int index)
 {
@@ -142,7 +169,11 @@ static void finish_row(const struct reader *reader, int index)
         stream_priority(reader, stream, collective ? 1 : 0));
     set_tile(reader, index);
     if (collective) {
-        set_group(reader, index);
+        if (op->kind == MODEL_OP_SEND) {
+            set_peers(reader, index);
+        } else {
+            set_group(reader, index);
+        }
         if (model_node_find(reader->items[index], "size") != NULL &&
             !(op->bytes > 0.0)) {
             fault(reader, index, "size", NULL, "must be more than nothing", "");

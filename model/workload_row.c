@@ -18,6 +18,12 @@
         .offset = AT(member), .max = 1e18, .help = (text)                      \
     }
 
+#define RANK(name, member, text)                                               \
+    {                                                                          \
+        .key = (name), .kind = MODEL_FIELD_COUNT, .dimension = MODEL_COUNT,    \
+        .offset = AT(member), .max = 16777216, .help = (text)                  \
+    }
+
 #define CHOICE(name, member, names, fallback, text)                            \
     {                                                                          \
         .key = (name), .kind = MODEL_FIELD_CHOICE, .offset = AT(member),       \
@@ -110,6 +116,13 @@ const struct model_field model_op_row_fields[] = {
      .min = 16.0,
      .max = 1073741824.0,
      .help = "collective: moved per ring step and channel"},
+    COUNT("shift",
+          op.shift,
+          16777216,
+          "1",
+          "send_recv: to the member so many further in the group"),
+    RANK("from", from, "send: the rank that sends"),
+    RANK("to", to, "send: the rank that receives"),
     {.key = "after",
      .kind = MODEL_FIELD_TEXTS,
      .offset = AT(after),
@@ -122,7 +135,15 @@ const struct model_field model_op_row_fields[] = {
           "how often, one after another"),
     {.key = NULL}};
 
-enum family { GEMM = 1, KERNEL = 2, MEMORY = 4, COLLECTIVE = 8, ANY = 15 };
+enum family {
+    GEMM = 1,
+    KERNEL = 2,
+    MEMORY = 4,
+    COLLECTIVE = 8, /* of a group */
+    SEND_RECV = 16,
+    SEND = 32,
+    TRANSFER = COLLECTIVE | SEND_RECV | SEND
+};
 
 /* Which kinds of op must have a key, and which may. */
 static const struct rule {
@@ -141,14 +162,17 @@ static const struct rule {
              {"ctas_per_sm", 0, KERNEL},
              {"flops", 0, KERNEL},
              {"hbm", MEMORY, KERNEL | MEMORY},
-             {"size", COLLECTIVE, COLLECTIVE},
-             {"group", 0, COLLECTIVE},
-             {"algorithm", 0, COLLECTIVE},
-             {"protocol", 0, COLLECTIVE},
-             {"transport", 0, COLLECTIVE},
-             {"channels", 0, COLLECTIVE},
-             {"threads", 0, COLLECTIVE},
-             {"chunk", 0, COLLECTIVE}};
+             {"size", TRANSFER, TRANSFER},
+             {"group", 0, COLLECTIVE | SEND_RECV},
+             {"shift", 0, SEND_RECV},
+             {"from", SEND, SEND},
+             {"to", SEND, SEND},
+             {"algorithm", 0, TRANSFER},
+             {"protocol", 0, TRANSFER},
+             {"transport", 0, TRANSFER},
+             {"channels", 0, TRANSFER},
+             {"threads", 0, TRANSFER},
+             {"chunk", 0, TRANSFER}};
 
 static enum family family_of(int kind)
 {
@@ -159,6 +183,10 @@ static enum family family_of(int kind)
         return KERNEL;
     case MODEL_OP_MEMORY:
         return MEMORY;
+    case MODEL_OP_SEND_RECV:
+        return SEND_RECV;
+    case MODEL_OP_SEND:
+        return SEND;
     default:
         return COLLECTIVE;
     }

@@ -17,6 +17,7 @@ struct model_op_row {
     const char *stream, *group;
     double size, hbm;
     int repeat, m, n, k, batch;
+    int from, to; /* send: ranks */
     struct model_list tile;
     struct model_list after;
 };

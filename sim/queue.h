@@ -20,7 +20,8 @@ enum sim_phase { SIM_FINISH, SIM_FAIL, SIM_START, SIM_SAMPLE };
 enum sim_event_kind {
     SIM_EVENT_LOADS_DONE, /* target: run; a cohort of loads ends */
     SIM_EVENT_MOVED,      /* target: joint; all bytes are moved */
-    SIM_EVENT_BEGIN       /* target: run; the kernel is on the device */
+    SIM_EVENT_BEGIN,      /* target: run; the kernel is on the device */
+    SIM_EVENT_FILLED      /* target: joint; its pipeline is full */
 };
 
 struct sim_event {

@@ -15,8 +15,6 @@
  */
 #include "sim/state.h"
 
-#include "model/ring.h"
-
 #include <math.h>
 
 enum { LEAST_LOAD_PS = 1 };

@@ -7,8 +7,6 @@
  */
 #include "sim/state.h"
 
-#include "model/ring.h"
-
 #include <limits.h>
 
 /* Equal collectives share one cost. */
@@ -16,6 +14,7 @@ struct cost_key {
     int kind;
     int group;
     int instance;
+    int shift;
     double bytes;
     struct model_config config;
     const struct model_collective *cost;
@@ -24,6 +23,7 @@ struct cost_key {
 struct setup {
     struct sim *sim;
     struct model_errors *errors;
+    struct model_walk *walk;
     struct cost_key *keys;
     int key_count;
     int key_room;
@@ -77,6 +77,33 @@ static void set_kernel(struct setup *setup, int index)
     }
 }
 
+/* What to write instead of a configuration that cannot run. */
+static const char *config_hint(struct setup *setup, int index)
+{
+    struct model_arena *arena = setup->errors->arena;
+    const struct model_op *op = &setup->sim->request.workload->ops[index];
+    enum model_collective_kind kind = model_op_collective(op);
+    const struct model_config *config = &setup->sim->configs[index];
+    const char *list = NULL;
+
+    if (model_collective_runs(kind, (enum model_algorithm)config->algorithm)) {
+        return config->channels > setup->sim->gpu->sm_count ||
+                       config->threads > 1024
+                   ? model_arena_format(arena,
+                                        "at most %d channels and 1024 threads",
+                                        setup->sim->gpu->sm_count)
+                   : "choose another algorithm or protocol";
+    }
+    for (int i = 0; i < MODEL_ALGORITHMS; i++) {
+        if (model_collective_runs(kind, (enum model_algorithm)i)) {
+            list = model_arena_format(arena, "%s%s%s", list ? list : "write ",
+                                      list ? " or " : "",
+                                      model_algorithm_names[i]);
+        }
+    }
+    return list;
+}
+
 static void set_config(struct setup *setup, int index)
 {
     struct sim *sim = setup->sim;
@@ -92,14 +119,10 @@ static void set_config(struct setup *setup, int index)
               "its configuration is not complete");
         return;
     }
-    message =
-        model_collective_fault(sim->request.topology, &sim->configs[index]);
+    message = model_collective_fault(
+        sim->request.topology, model_op_collective(op), &sim->configs[index]);
     if (message != NULL) {
-        fault(setup, op,
-              model_arena_format(setup->errors->arena,
-                                 "at most %d channels and 1024 threads",
-                                 sim->gpu->sm_count),
-              message);
+        fault(setup, op, config_hint(setup, index), message);
     } else if (!sim->request.all_ranks &&
                sim->request.workload->groups[op->group].ranks != NULL) {
         fault(setup, op, "run with --ranks all",
@@ -107,36 +130,14 @@ static void set_config(struct setup *setup, int index)
     }
 }
 
-static bool is_node_group(const struct sim *sim, const struct model_op *op)
-{
-    return sim->request.workload->groups[op->group].per_node;
-}
-
-/* Ranks numbered first .. first + count - 1. */
-static struct model_group
-range_group(struct sim *sim, const char *name, int first, int count)
-{
-    int *ranks = NULL;
-
-    if (first > 0) {
-        ranks = model_arena_array(sim->arena, (size_t)count, sizeof(*ranks));
-        for (int i = 0; i < count; i++) {
-            ranks[i] = first + i;
-        }
-    }
-    return (struct model_group){.name = name, .ranks = ranks, .count = count};
-}
-
-/* The group of an instance of a collective. */
+/* The group of an instance of a collective; folded: the whole family. */
 static struct model_group
 instance_group(struct sim *sim, const struct model_op *op, int instance)
 {
     const struct model_group *group = &sim->request.workload->groups[op->group];
 
-    return is_node_group(sim, op)
-               ? range_group(sim, group->name, instance * group->count,
-                             group->count)
-               : *group;
+    return sim->request.all_ranks ? model_group_instance(group, instance)
+                                  : *group;
 }
 
 static struct cost_key *find_key(struct setup *setup,
@@ -146,7 +147,7 @@ static struct cost_key *find_key(struct setup *setup,
         const struct cost_key *other = &setup->keys[i];
 
         if (other->kind == key->kind && other->group == key->group &&
-            other->instance == key->instance &&
+            other->instance == key->instance && other->shift == key->shift &&
             model_same(other->bytes, key->bytes) &&
             model_config_equal(&other->config, &key->config)) {
             return &setup->keys[i];
@@ -173,18 +174,25 @@ static const struct model_collective *cost_of(struct setup *setup,
     struct cost_key key = {.kind = op->kind,
                            .group = op->group,
                            .instance = instance,
+                           .shift = op->shift,
                            .bytes = op->bytes,
                            .config = sim->configs[index]};
     struct cost_key *known = find_key(setup, &key);
+    struct model_collective_task task = {.kind = model_op_collective(op),
+                                         .size_bytes = op->bytes,
+                                         .shift = op->shift,
+                                         .group = group,
+                                         .config = &sim->configs[index]};
     struct model_collective *cost;
 
     if (known != NULL) {
         return known->cost;
     }
     cost = model_arena_alloc(sim->arena, sizeof(*cost));
-    *cost =
-        model_collective_ring(sim->arena, &sim->fabric, model_op_collective(op),
-                              op->bytes, group, &sim->configs[index]);
+    *cost = model_collective_make(setup->walk, &task);
+    if (cost->fault != NULL) {
+        fault(setup, op, "choose another algorithm or protocol", cost->fault);
+    }
     key.cost = cost;
     keep_key(setup, &key);
     return cost;
@@ -194,10 +202,10 @@ static void set_joints(struct setup *setup, int index)
 {
     struct sim *sim = setup->sim;
     const struct model_op *op = &sim->request.workload->ops[index];
-    int instances = is_node_group(sim, op) ? sim->instance_count : 1;
+    int instances = sim->first_joint[index + 1] - sim->first_joint[index];
 
     for (int i = 0; i < instances; i++) {
-        struct sim_joint *joint = &sim->joints[index * sim->instance_count + i];
+        struct sim_joint *joint = &sim->joints[sim->first_joint[index] + i];
         struct model_group group = instance_group(sim, op, i);
 
         joint->op = index;
@@ -206,19 +214,44 @@ static void set_joints(struct setup *setup, int index)
             sim->request.all_ranks
                 ? group
                 : (struct model_group){.name = group.name, .count = 1};
-        joint->alone_rate =
-            joint->cost->rank_count > 1 ? sim_rates_alone(sim, joint) : 1.0;
+        joint->alone_rate = joint->cost->channel_bytes > 0.0
+                                ? sim_rates_alone(sim, joint)
+                                : 1.0;
     }
 }
 
 int sim_joint_of(const struct sim *sim, const struct sim_run *run)
 {
     const struct model_op *op = sim_op(sim, run);
-    int instance = is_node_group(sim, op) && sim->request.all_ranks
-                       ? run->rank / sim->request.topology->gpus_per_node
-                       : 0;
+    const struct model_group *group = &sim->request.workload->groups[op->group];
+    int instance =
+        sim->request.all_ranks ? model_group_instance_of(group, run->rank) : 0;
 
-    return run->op * sim->instance_count + instance;
+    return sim->first_joint[run->op] + instance;
+}
+
+/* How many groups of its family each collective has here. */
+static void number_joints(struct sim *sim)
+{
+    const struct model_workload *workload = sim->request.workload;
+    int count = 0;
+
+    sim->first_joint = model_arena_array(sim->arena, (size_t)sim->op_count + 1,
+                                         sizeof(*sim->first_joint));
+    for (int i = 0; i < sim->op_count; i++) {
+        const struct model_op *op = &workload->ops[i];
+
+        sim->first_joint[i] = count;
+        if (model_op_is_collective(op)) {
+            count += sim->request.all_ranks
+                         ? model_group_instances(&workload->groups[op->group],
+                                                 sim->rank_count)
+                         : 1;
+        }
+    }
+    sim->first_joint[sim->op_count] = count;
+    sim->joints =
+        model_arena_array(sim->arena, (size_t)count + 1, sizeof(*sim->joints));
 }
 
 /* Index of the op before each op on its stream, or -1. */
@@ -351,7 +384,6 @@ enum model_status sim_setup(struct sim *sim, struct model_errors *errors)
     sim->op_count = workload->op_count;
     sim->rank_count =
         sim->request.all_ranks ? model_topology_rank_count(topology) : 1;
-    sim->instance_count = sim->request.all_ranks ? topology->node_count : 1;
     if (check_size(sim, errors) != MODEL_OK) {
         return MODEL_BAD_INPUT;
     }
@@ -368,8 +400,8 @@ enum model_status sim_setup(struct sim *sim, struct model_errors *errors)
     if (errors->count > before) {
         return MODEL_BAD_INPUT;
     }
-    sim->joints = model_arena_array(
-        sim->arena, ops * (size_t)sim->instance_count, sizeof(*sim->joints));
+    number_joints(sim);
+    setup.walk = model_walk_new(sim->arena, &sim->fabric);
     sim->ranks = model_arena_array(sim->arena, (size_t)sim->rank_count,
                                    sizeof(*sim->ranks));
     sim->runs = model_arena_array(sim->arena, ops * (size_t)sim->rank_count,
@@ -379,6 +411,9 @@ enum model_status sim_setup(struct sim *sim, struct model_errors *errors)
         if (model_op_is_collective(&workload->ops[i])) {
             set_joints(&setup, i);
         }
+    }
+    if (errors->count > before) {
+        return MODEL_BAD_INPUT;
     }
     set_runs(sim);
     set_successors(sim);

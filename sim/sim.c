@@ -66,19 +66,10 @@ void sim_count(struct sim *sim, const struct sim_run *run, int change)
 bool sim_takes_part(const struct sim *sim, const struct sim_run *run)
 {
     const struct model_op *op = sim_op(sim, run);
-    const struct model_group *group;
 
-    if (!model_op_is_collective(op)) {
-        return true;
-    }
-    group = &sim->request.workload->groups[op->group];
-    for (int i = 0; group->ranks != NULL && i < group->count; i++) {
-        if (group->ranks[i] == run->rank) {
-            return true;
-        }
-    }
-    return group->ranks == NULL &&
-           (group->per_node || run->rank < group->count);
+    return !model_op_is_collective(op) ||
+           model_group_member(&sim->request.workload->groups[op->group],
+                              run->rank) >= 0;
 }
 
 /* Dependencies are met: on the device after the CPU and the launch latency. */
@@ -139,6 +130,20 @@ static void start_moving(struct sim *sim, int index)
     sim->dirty = true;
 }
 
+static void push_joint(struct sim *sim,
+                       int index,
+                       enum sim_event_kind kind,
+                       double after_us)
+{
+    sim_queue_push(
+        &sim->queue,
+        (struct sim_event){.time_ps = sim->now_ps + sim_time_ps(after_us),
+                           .phase = SIM_FINISH,
+                           .kind = kind,
+                           .target = index,
+                           .generation = sim->joints[index].generation});
+}
+
 void sim_joint_resident(struct sim *sim, int run)
 {
     struct sim_run *self = &sim->runs[run];
@@ -151,15 +156,12 @@ void sim_joint_resident(struct sim *sim, int run)
         return;
     }
     joint->started_ps = sim->now_ps;
-    if (joint->cost->rank_count > 1) {
-        start_moving(sim, index);
+    if (!(joint->cost->channel_bytes > 0.0)) {
+        push_joint(sim, index, SIM_EVENT_MOVED, 0.0);
+    } else if (joint->cost->fill_us > 0.0) {
+        push_joint(sim, index, SIM_EVENT_FILLED, joint->cost->fill_us);
     } else {
-        sim_queue_push(&sim->queue,
-                       (struct sim_event){.time_ps = sim->now_ps,
-                                          .phase = SIM_FINISH,
-                                          .kind = SIM_EVENT_MOVED,
-                                          .target = index,
-                                          .generation = joint->generation});
+        start_moving(sim, index);
     }
 }
 
@@ -185,8 +187,8 @@ static void finish_joint(struct sim *sim, int index)
     sim_rates_sync_joint(sim, joint);
     stop_moving(sim, index);
     for (int i = 0; i < joint->members.count; i++) {
-        int rank = joint->members.ranks != NULL ? joint->members.ranks[i] : i;
-        int run = rank * sim->op_count + joint->op;
+        int run =
+            model_group_rank(&joint->members, i) * sim->op_count + joint->op;
 
         sim_sm_release(sim, run);
         finish_run(sim, run);
@@ -207,6 +209,12 @@ static void handle_begin(struct sim *sim, int index)
         sim_count(sim, run, 1);
     }
     run->launch = sim->ranks[run->rank].launches++;
+    if (model_op_is_collective(sim_op(sim, run)) &&
+        sim->joints[sim_joint_of(sim, run)].cost->sms == 0) {
+        run->state = SIM_RUNNING;
+        sim_joint_resident(sim, index);
+        return;
+    }
     sim_sm_request(sim, index);
 }
 
@@ -239,6 +247,7 @@ static bool is_stale(const struct sim *sim, const struct sim_event *event)
     switch ((enum sim_event_kind)event->kind) {
     case SIM_EVENT_LOADS_DONE:
         return sim->runs[event->target].generation != event->generation;
+    case SIM_EVENT_FILLED:
     case SIM_EVENT_MOVED:
         return sim->joints[event->target].generation != event->generation;
     case SIM_EVENT_BEGIN:
@@ -255,6 +264,9 @@ static void handle(struct sim *sim, const struct sim_event *event)
     switch ((enum sim_event_kind)event->kind) {
     case SIM_EVENT_LOADS_DONE:
         handle_loads_done(sim, event->target);
+        break;
+    case SIM_EVENT_FILLED:
+        start_moving(sim, event->target);
         break;
     case SIM_EVENT_MOVED:
         finish_joint(sim, event->target);

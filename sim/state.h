@@ -88,7 +88,7 @@ struct sim {
     int op_count;
     struct sim_run *runs;     /* rank-major */
     struct sim_joint *joints; /* by op, then by instance of its group */
-    int instance_count;       /* per op: nodes when each rank is simulated */
+    int *first_joint;         /* of each op; first_joint[op_count]: how many */
     struct sim_rank *ranks;
     struct model_kernel *kernels; /* by op */
     struct model_config *configs; /* by op */

@@ -84,13 +84,46 @@ static struct model_topology *random_machine(struct bench *bench, bool nvswitch)
 
 /* -- random workloads -- */
 
-static void random_collective(struct bench *bench, struct model_op *op)
+/* An algorithm for the kind that needs no special machine, or NVLS. */
+static int random_algorithm(struct bench *bench,
+                            const struct model_topology *t,
+                            const struct model_op *op)
 {
-    op->kind = MODEL_OP_ALL_GATHER + pick(bench, MODEL_COLLECTIVE_KINDS);
+    enum model_collective_kind kind = model_op_collective(op);
+
+    if (kind == MODEL_ALL_REDUCE && pick(bench, 2) == 0) {
+        bool switched = t->nvlink.kind == MODEL_NVLINK_SWITCH &&
+                        t->gpu.compute_capability >= 90;
+        bool one_node = t->node_count == 1 || op->group == 1;
+
+        return switched && pick(bench, 2) == 0
+                   ? (one_node ? MODEL_NVLS : MODEL_NVLS_TREE)
+                   : MODEL_TREE;
+    }
+    return (int)model_collective_algorithm(kind);
+}
+
+/*
+ * Not a send: its group is a list, which cannot be folded. Nor over nodes what
+ * has a root, since they are not alike then.
+ */
+static void random_collective(struct bench *bench,
+                              const struct model_topology *t,
+                              struct model_op *op)
+{
+    bool lines = t->nvlink.kind == MODEL_NVLINK_SWITCH;
+
+    op->kind = MODEL_OP_ALL_GATHER + pick(bench, MODEL_SEND);
     op->bytes = spread(bench, 1e4, 1e8);
-    op->group = pick(bench, 2); /* world or node */
-    op->config.algorithm = MODEL_RING;
-    op->config.protocol = MODEL_SIMPLE;
+    op->group = op->kind == MODEL_OP_BROADCAST || op->kind == MODEL_OP_REDUCE
+                    ? 1
+                    : pick(bench, 2); /* node, or world or node */
+    op->shift = 1 + pick(bench, 3);
+    op->config.algorithm = random_algorithm(bench, t, op);
+    op->config.protocol = op->config.algorithm == MODEL_NVLS ||
+                                  op->config.algorithm == MODEL_NVLS_TREE
+                              ? MODEL_SIMPLE
+                              : pick(bench, lines ? MODEL_PROTOCOLS : 2);
     op->config.transport = pick(bench, MODEL_TRANSPORTS);
     op->config.channels = 1 + pick(bench, CHANNELS_MAX);
     op->config.threads = 96 + 32 * pick(bench, 17);
@@ -116,12 +149,13 @@ static void random_kernel(struct bench *bench, struct model_op *op)
     op->sm_limit = pick(bench, 4) == 0 ? 1 + pick(bench, 80) : 0;
 }
 
-static struct model_op random_op(struct bench *bench, int streams)
+static struct model_op
+random_op(struct bench *bench, const struct model_topology *t, int streams)
 {
     struct model_op op = {.config = model_config_none()};
 
     if (pick(bench, 2) == 0) {
-        random_collective(bench, &op);
+        random_collective(bench, t, &op);
     } else {
         random_kernel(bench, &op);
     }
@@ -143,7 +177,7 @@ static struct model_workload *empty_workload(struct bench *bench,
     (void)model_builder_group(builder, "world", NULL,
                               model_topology_rank_count(t));
     w->groups[model_builder_group(builder, "node", NULL, t->gpus_per_node)]
-        .per_node = true;
+        .family = true;
     for (int i = 0; i < streams; i++) {
         (void)model_builder_stream(
             builder, model_arena_format(bench->arena, "stream%d", i),
@@ -162,7 +196,7 @@ static struct model_workload *random_workload(struct bench *bench,
     int count = 1 + pick(bench, OPS_MAX);
 
     for (int i = 0; i < count; i++) {
-        struct model_op op = random_op(bench, streams);
+        struct model_op op = random_op(bench, t, streams);
 
         op.id = model_arena_format(bench->arena, "op%d", i);
         (void)model_builder_add(&builder, &op);
@@ -544,7 +578,7 @@ static void a_single_collective_is_monotonic(void **state)
         struct sim_result after;
         int rate = pick(&bench, RATES);
 
-        random_collective(&bench, &op);
+        random_collective(&bench, t, &op);
         (void)model_builder_add(&builder, &op);
         *rate_of(t, rate) *= spread(&bench, 0.01, 1);
         before = simulate(&bench, t, w, false);

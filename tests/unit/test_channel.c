@@ -43,7 +43,8 @@ static void over_nvlink(void **state)
 {
     struct model_topology topology = small();
     struct model_hop hop = {.kind = MODEL_HOP_NVLINK, .latency_us = 0.5};
-    struct model_channel channel = model_channel_make(&topology, &hop, 128);
+    struct model_channel channel =
+        model_channel_make(&topology, &hop, MODEL_SIMPLE, 128);
 
     (void)state;
     expect(&channel, 4000.0 / 3.0, 0.75);
@@ -54,7 +55,8 @@ static void over_pcie(void **state)
 {
     struct model_topology topology = small();
     struct model_hop hop = {.kind = MODEL_HOP_P2P, .latency_us = 1.5};
-    struct model_channel channel = model_channel_make(&topology, &hop, 128);
+    struct model_channel channel =
+        model_channel_make(&topology, &hop, MODEL_SIMPLE, 128);
 
     (void)state;
     expect(&channel, 800, 1.75);
@@ -65,7 +67,8 @@ static void through_host_memory(void **state)
 {
     struct model_topology topology = small();
     struct model_hop hop = {.kind = MODEL_HOP_SHM, .latency_us = 1.5};
-    struct model_channel channel = model_channel_make(&topology, &hop, 128);
+    struct model_channel channel =
+        model_channel_make(&topology, &hop, MODEL_SIMPLE, 128);
 
     (void)state;
     expect(&channel, 4000.0 / 7.0, 3.75);
@@ -83,11 +86,11 @@ static void over_the_network(void **state)
 
     (void)state;
     topology.nics.gpudirect = true;
-    channel = model_channel_make(&topology, &hop, 128);
+    channel = model_channel_make(&topology, &hop, MODEL_SIMPLE, 128);
     expect(&channel, 2000, 13.25);
     /* one connection carries no more than 700 */
     topology.nics.channel_bytes_per_us = 700;
-    channel = model_channel_make(&topology, &hop, 128);
+    channel = model_channel_make(&topology, &hop, MODEL_SIMPLE, 128);
     expect(&channel, 700, 13.25);
 }
 
@@ -96,7 +99,8 @@ static void over_the_network_by_way_of_the_host(void **state)
 {
     struct model_topology topology = small();
     struct model_hop hop = {.kind = MODEL_HOP_NET, .latency_us = 3};
-    struct model_channel channel = model_channel_make(&topology, &hop, 128);
+    struct model_channel channel =
+        model_channel_make(&topology, &hop, MODEL_SIMPLE, 128);
 
     (void)state;
     expect(&channel, 4000.0 / 5.5, 13.25);
@@ -112,9 +116,9 @@ static void the_cap_of_a_channel(void **state)
 
     (void)state;
     topology.gpu.channel_bytes_per_us = 1000;
-    channel = model_channel_make(&topology, &fast, 128);
+    channel = model_channel_make(&topology, &fast, MODEL_SIMPLE, 128);
     expect(&channel, 1000, 0.75);
-    channel = model_channel_make(&topology, &slow, 128);
+    channel = model_channel_make(&topology, &slow, MODEL_SIMPLE, 128);
     expect(&channel, 4000.0 / 7.0, 3.75);
 }
 
@@ -129,14 +133,18 @@ static void more_threads_more_in_flight(void **state)
     double before = 0;
 
     (void)state;
-    assert_near_ratio(model_channel_make(&topology, &hop, 32).bytes_per_us,
-                      1000 / 2.25, 1e-12);
-    assert_near_ratio(model_channel_make(&topology, &hop, 64).bytes_per_us, 800,
-                      1e-12);
-    assert_near_ratio(model_channel_make(&topology, &hop, 640).bytes_per_us,
-                      20000.0 / 7.0, 1e-12);
+    assert_near_ratio(
+        model_channel_make(&topology, &hop, MODEL_SIMPLE, 32).bytes_per_us,
+        1000 / 2.25, 1e-12);
+    assert_near_ratio(
+        model_channel_make(&topology, &hop, MODEL_SIMPLE, 64).bytes_per_us, 800,
+        1e-12);
+    assert_near_ratio(
+        model_channel_make(&topology, &hop, MODEL_SIMPLE, 640).bytes_per_us,
+        20000.0 / 7.0, 1e-12);
     for (int threads = 32; threads <= 1024; threads += 32) {
-        double rate = model_channel_make(&topology, &hop, threads).bytes_per_us;
+        double rate = model_channel_make(&topology, &hop, MODEL_SIMPLE, threads)
+                          .bytes_per_us;
 
         assert_true(rate > before && rate < 4000);
         before = rate;

@@ -1,0 +1,171 @@
+/*
+ * collective_nvls.c - collectives that the NVSwitch reduces and multicasts
+ * (NVLink SHARP: sm_90 on an NVSwitch), alone on one node or with trees
+ * between nodes (NCCL 2.18.3 src/collectives/device).
+ *
+ * Progress is payload, M / NC a channel. Every GPU is the head of 1/n of the
+ * buffer. Warps of a CTA work side by side on
+ *
+ *     copy in    the user buffer to the buffer that the switch reads
+ *     reduce     multimem loads of the head's part, multicast of the result
+ *     copy out   what the switch wrote to the user buffer
+ *
+ *     kind             roles   HBM bytes a rank      NVLink, out    in
+ *     all_reduce       3       6                     1 + 1/n        1 + 1/n
+ *     reduce_scatter   2       3 + 1/n               1              1/n
+ *     all_gather       2       3 + 1/n               1/n            1
+ *
+ * (per byte of payload; out of a GPU go its parts to the reducing switch, and
+ * its own result to the multicast). How NCCL splits the warps over the roles
+ * is not restated here: they share evenly. A copy moves all payload, a head
+ * 1/n of it. Chunks are of one head, at most 128 KiB; a loop moves n of them.
+ *
+ * Between nodes (nvls_tree, all_reduce) each GPU sends its head's part up and
+ * down a double binary tree over its own NIC.
+ */
+#include "model/collective_parts.h"
+
+#include <math.h>
+
+enum { CHUNK_MAX = 131072 }; /* NCCL_NVLS_CHUNKSIZE */
+
+struct roles {
+    double count, hbm_ratio, out, in;
+};
+
+static struct roles roles_of(enum model_collective_kind kind, double n)
+{
+    switch (kind) {
+    case MODEL_REDUCE_SCATTER:
+        return (struct roles){2.0, 3.0 + 1.0 / n, 1.0, 1.0 / n};
+    case MODEL_ALL_GATHER:
+        return (struct roles){2.0, 3.0 + 1.0 / n, 1.0 / n, 1.0};
+    default:
+        return (struct roles){3.0, 6.0, 1.0 + 1.0 / n, 1.0 + 1.0 / n};
+    }
+}
+
+/* A hop of no length: a copy within the GPU. */
+static struct model_hop local_hop(void)
+{
+    return (struct model_hop){.kind = MODEL_HOP_NVLINK};
+}
+
+/* Time of one loop of n chunks in the slowest role. */
+static double loop_us(const struct model_walk *walk,
+                      const struct model_collective_task *task,
+                      const struct roles *roles,
+                      double n,
+                      double chunk_bytes)
+{
+    const struct model_topology *topology = walk->fabric->topology;
+    struct model_hop near = local_hop();
+    struct model_hop far = {.kind = MODEL_HOP_NVLINK,
+                            .latency_us = topology->nvlink.latency_us};
+    int threads = (int)fmax(task->config->threads / roles->count, 32.0);
+    struct model_channel copy =
+        model_channel_make(topology, &near, MODEL_SIMPLE, threads);
+    struct model_channel head =
+        model_channel_make(topology, &far, MODEL_SIMPLE, threads);
+
+    return fmax(model_channel_transfer_us(&copy, n * chunk_bytes),
+                model_channel_transfer_us(&head, chunk_bytes)) +
+           head.sync_us;
+}
+
+/* NVLink flows of every shown GPU in the group. */
+static void walk_switch(struct model_walk *walk,
+                        const struct model_collective_task *task,
+                        const struct roles *roles)
+{
+    const struct model_fabric *fabric = walk->fabric;
+    int gpus = fabric->topology->gpus_per_node;
+    double channels = (double)task->config->channels;
+    bool folded = fabric->shown_nodes < fabric->topology->node_count;
+    bool every = folded || task->group->family;
+    int count = every ? gpus : task->group->count;
+
+    for (int i = 0; i < count; i++) {
+        int rank = every ? i : model_group_rank(task->group, i);
+        int base = rank / gpus % fabric->shown_nodes * fabric->links_per_node +
+                   rank % gpus;
+
+        model_walk_link(walk, base + fabric->first[MODEL_LINK_NVLINK_OUT],
+                        channels * roles->out);
+        model_walk_link(walk, base + fabric->first[MODEL_LINK_NVLINK_IN],
+                        channels * roles->in);
+    }
+}
+
+static double local_count(const struct model_walk *walk,
+                          const struct model_group *group)
+{
+    struct model_group one = model_group_instance(group, 0);
+
+    return (double)one.count / (double)model_parts_nodes(walk, &one);
+}
+
+static double make_switched(struct model_walk *walk,
+                            const struct model_collective_task *task,
+                            struct model_collective *result)
+{
+    double n = local_count(walk, task->group);
+    struct roles roles = roles_of(task->kind, n);
+    double part_bytes = task->size_bytes / (double)task->config->channels;
+    double chunk_bytes =
+        fmin(fmin(task->config->chunk_bytes, CHUNK_MAX), part_bytes / n);
+    double step_us = loop_us(walk, task, &roles, n, chunk_bytes);
+
+    walk_switch(walk, task, &roles);
+    result->channel_bytes = part_bytes;
+    result->channel_bytes_per_us = n * chunk_bytes / step_us;
+    /* The other roles each have to see a first loop. */
+    result->fill_us = (roles.count - 1.0) * step_us;
+    result->hbm_ratio = roles.hbm_ratio;
+    return chunk_bytes;
+}
+
+void model_collective_nvls(struct model_walk *walk,
+                           const struct model_collective_task *task,
+                           struct model_collective *result)
+{
+    double chunk_bytes;
+
+    model_walk_start(walk, task->config, task->config->threads, 0.0);
+    chunk_bytes = make_switched(walk, task, result);
+    model_parts_finish(walk, task, chunk_bytes, result);
+    if (model_group_spans_nodes(task->group,
+                                walk->fabric->topology->gpus_per_node)) {
+        result->fault = "nvls stays on one node; nvls_tree joins several";
+    }
+}
+
+void model_collective_nvls_tree(struct model_walk *walk,
+                                const struct model_collective_task *task,
+                                struct model_collective *result)
+{
+    double n = local_count(walk, task->group);
+    double share = 1.0 / n;
+    double chunk_bytes;
+    double network_us;
+    double path_us;
+    int nodes;
+
+    model_walk_start(walk, task->config,
+                     (int)fmax(task->config->threads / 4.0, 32.0),
+                     fmin(task->config->chunk_bytes, CHUNK_MAX));
+    path_us = model_parts_walk_trees(walk, task, share, &nodes);
+    if (nodes < 2) {
+        (void)model_walk_uses(walk, &nodes);
+        result->fault = "nvls_tree joins several nodes; nvls serves one";
+        return;
+    }
+    network_us = walk->slowest_us + model_walk_wait_us(walk);
+    chunk_bytes = make_switched(walk, task, result);
+    /* Each head passes its 1/n of the payload on. */
+    result->channel_bytes_per_us =
+        fmin(result->channel_bytes_per_us, n * walk->chunk_bytes / network_us);
+    result->fill_us += 2.0 * path_us;
+    result->hbm_ratio += model_parts_fifo_ratio(walk, task);
+    model_parts_finish(walk, task, chunk_bytes, result);
+}

@@ -1,0 +1,121 @@
+/*
+ * collective_parts.c - which ranks to walk, and the sums at the end.
+ */
+#include "model/collective_parts.h"
+
+static int gpus_per_node(const struct model_walk *walk)
+{
+    return walk->fabric->topology->gpus_per_node;
+}
+
+/* One node stands for several. */
+static bool is_folded(const struct model_walk *walk)
+{
+    return walk->fabric->shown_nodes < walk->fabric->topology->node_count;
+}
+
+int model_parts_groups(const struct model_walk *walk,
+                       const struct model_group *group,
+                       int node,
+                       struct model_group *groups)
+{
+    int gpus = gpus_per_node(walk);
+    int count = 0;
+
+    if (!group->family) {
+        groups[0] = *group;
+        return 1;
+    }
+    for (int rank = node * gpus; rank < (node + 1) * gpus; rank++) {
+        int instance = model_group_instance_of(group, rank);
+        bool known = false;
+
+        for (int i = node * gpus; i < rank && !known; i++) {
+            known = model_group_instance_of(group, i) == instance;
+        }
+        if (!known) {
+            groups[count++] = model_group_instance(group, instance);
+        }
+    }
+    return count;
+}
+
+void model_parts_span(const struct model_walk *walk,
+                      const struct model_group *group,
+                      int node,
+                      int *first,
+                      int *end)
+{
+    int gpus = gpus_per_node(walk);
+
+    *first = 0;
+    *end = group->count;
+    if (!is_folded(walk)) {
+        return;
+    }
+    while (*first < group->count &&
+           model_group_rank(group, *first) < node * gpus) {
+        (*first)++;
+    }
+    *end = *first;
+    while (*end < group->count &&
+           model_group_rank(group, *end) < (node + 1) * gpus) {
+        (*end)++;
+    }
+}
+
+double model_parts_ranks(const struct model_walk *walk,
+                         const struct model_group *group)
+{
+    int gpus = gpus_per_node(walk);
+
+    return (double)(is_folded(walk) || group->family ? gpus : group->count);
+}
+
+int model_parts_nodes(const struct model_walk *walk,
+                      const struct model_group *group)
+{
+    int gpus = gpus_per_node(walk);
+    int count = 0;
+    int last = -1;
+
+    for (int member = 0; member < group->count; member++) {
+        int node = model_group_rank(group, member) / gpus;
+
+        count += node != last ? 1 : 0;
+        last = node;
+    }
+    return count;
+}
+
+int model_parts_nic(const struct model_topology *topology, int rank)
+{
+    int gpu = rank % topology->gpus_per_node;
+
+    return topology->nics.count > 0
+               ? gpu * topology->nics.count / topology->gpus_per_node
+               : 0;
+}
+
+double model_parts_fifo_ratio(const struct model_walk *walk,
+                              const struct model_collective_task *task)
+{
+    double wire_ratio = model_protocol_facts(walk->protocol)->wire_ratio;
+
+    return 2.0 * wire_ratio * (walk->device_fifos + walk->network_sends) /
+           (model_parts_ranks(walk, task->group) *
+            (double)task->config->channels);
+}
+
+void model_parts_finish(struct model_walk *walk,
+                        const struct model_collective_task *task,
+                        double chunk_bytes,
+                        struct model_collective *result)
+{
+    result->chunk_bytes = chunk_bytes;
+    result->in_flight_bytes = walk->in_flight_bytes;
+    result->footprint_bytes = (double)task->config->channels * chunk_bytes *
+                              model_protocol_facts(walk->protocol)->wire_ratio;
+    result->fault = walk->fault;
+    result->uses = model_walk_uses(walk, &result->use_count);
+}

@@ -1,0 +1,302 @@
+/*
+ * collective_tree.c - all_reduce over double binary trees, as NCCL builds them
+ * (Sanders, Speck, Traeff 2009; NCCL 2.18.3 src/graph/trees.cc).
+ *
+ * Within a node the tree is a chain along the ring's order; the chain's head
+ * joins a binary tree over the nodes. Half of the channels use a second tree,
+ * in which the leaves of the first are inner nodes. Data goes up, reduced, and
+ * down, at once: half of a CTA's threads work on each way.
+ *
+ * Progress is payload: M / NC a channel. Each edge carries it up and down. A
+ * step moves a chunk of at most one FIFO slot, C_eff = min(C, slot, M / NC),
+ * and takes what the slowest edge takes. The pipeline is full when the first
+ * chunk has gone up and down the deepest path.
+ *
+ * HBM: every rank reads its input once and writes its output once; each edge
+ * has a FIFO either way.
+ *
+ * Folded, the node that stands for all is one with the most edges.
+ */
+#include "model/collective_parts.h"
+
+#include "model/ring.h"
+
+#include <math.h>
+
+/* Parent in the first tree over n nodes, or -1 for the root, node 0. */
+static int parent_of(int node, int n)
+{
+    int bit = node & -node;
+    int up = (node ^ bit) | (bit << 1);
+
+    if (node == 0) {
+        return -1;
+    }
+    return up < n ? up : node ^ bit;
+}
+
+/* The second tree: the first mirrored (n even) or turned by one (n odd). */
+static int parent_in(int tree, int node, int n)
+{
+    int image;
+    int parent;
+
+    if (tree == 0) {
+        return parent_of(node, n);
+    }
+    image = n % 2 == 0 ? n - 1 - node : (node + n - 1) % n;
+    parent = parent_of(image, n);
+    if (parent < 0) {
+        return -1;
+    }
+    return n % 2 == 0 ? n - 1 - parent : (parent + 1) % n;
+}
+
+/*
+ * Edges up from node 1, a leaf of the lowest level; 0 with one node. Without
+ * the check of n its ancestors are 2, 4, 8, ...: one edge for each doubling.
+ */
+int model_parts_tree_depth(int nodes)
+{
+    int depth = 0;
+
+    for (int at = nodes > 1 ? 1 : 0; at > 0; at = parent_of(at, nodes)) {
+        depth++;
+    }
+    return depth;
+}
+
+/*
+ * A node with the most edges. In the first tree node 2 has a parent and
+ * children 1 and 3; in the second it is a leaf, as odd nodes are in the first:
+ * 4 edges, which no node exceeds.
+ */
+static int busiest_node(int nodes)
+{
+    return nodes > 2 ? 2 : 0;
+}
+
+/* The trees of one group. */
+struct trees {
+    struct model_walk *walk;
+    const struct model_group *group;
+    struct model_ring ring;
+    int *first; /* member of each node; first[nodes] = count */
+    int nodes;
+    int shown;                /* the node that stands for all, or -1 */
+    int place;                /* its number in the cluster */
+    double chain_us, edge_us; /* a step along the longest chain, over one
+                                 edge of the network */
+};
+
+static int node_of(const struct trees *trees, int rank)
+{
+    return rank / trees->walk->fabric->topology->gpus_per_node;
+}
+
+static void find_nodes(struct trees *trees)
+{
+    int count = trees->group->count;
+    int last = -1;
+
+    trees->first = model_arena_array(trees->walk->arena, (size_t)count + 1,
+                                     sizeof(*trees->first));
+    for (int member = 0; member < count; member++) {
+        int node = node_of(trees, model_group_rank(trees->group, member));
+
+        if (node != last) {
+            trees->first[trees->nodes++] = member;
+        }
+        last = node;
+    }
+    trees->first[trees->nodes] = count;
+}
+
+/*
+ * Up and down an edge; the time of a step. Folded, what leaves the shown node
+ * stands for what enters it too.
+ */
+static double
+both_ways(struct trees *trees, int one, int other, int nic, double flows)
+{
+    double step_us = 0.0;
+
+    if (trees->shown < 0 || node_of(trees, one) == trees->place) {
+        step_us = model_walk_send(trees->walk, one, other, nic, flows);
+    }
+    if (trees->shown < 0 || node_of(trees, other) == trees->place) {
+        step_us =
+            fmax(step_us, model_walk_send(trees->walk, other, one, nic, flows));
+    }
+    return step_us;
+}
+
+/*
+ * The chain of a node: the ring's edges within it, but for the one that closes
+ * the ring on a single node. The ring leaves the node at the head.
+ */
+static void walk_chain(struct trees *trees, int node, int variant, double flows)
+{
+    int root = model_group_rank(trees->group, 0);
+    double chain_us = 0.0;
+
+    for (int i = trees->first[node]; i < trees->first[node + 1]; i++) {
+        int rank = model_group_rank(trees->group, i);
+        int next = model_ring_next(&trees->ring, i, variant);
+
+        if (node_of(trees, next) == node_of(trees, rank) && next != rank &&
+            (trees->nodes > 1 || next != root)) {
+            chain_us += both_ways(trees, rank, next, 0, flows);
+        }
+    }
+    trees->chain_us = fmax(trees->chain_us, chain_us);
+}
+
+/* The rank that joins a node to the network. */
+static int head_of(const struct trees *trees, int node, int variant)
+{
+    for (int i = trees->first[node]; i < trees->first[node + 1]; i++) {
+        int rank = model_group_rank(trees->group, i);
+
+        if (node_of(trees, model_ring_next(&trees->ring, i, variant)) !=
+            node_of(trees, rank)) {
+            return rank;
+        }
+    }
+    return model_group_rank(trees->group, trees->first[node]);
+}
+
+static bool is_walked(const struct trees *trees, int node, int parent)
+{
+    return parent >= 0 &&
+           (trees->shown < 0 || node == trees->shown || parent == trees->shown);
+}
+
+/* Edges between nodes; folded, those of the shown one. */
+static void walk_network(struct trees *trees, int variant, double flows)
+{
+    int nic = model_ring_nic(&trees->ring, variant);
+
+    for (int tree = 0; tree < 2; tree++) {
+        for (int node = 0; node < trees->nodes; node++) {
+            int parent = parent_in(tree, node, trees->nodes);
+
+            if (is_walked(trees, node, parent)) {
+                int one = head_of(trees, node, variant);
+                int other = head_of(trees, parent, variant);
+
+                trees->edge_us =
+                    fmax(trees->edge_us,
+                         both_ways(trees, one, other, nic, 0.5 * flows));
+            }
+        }
+    }
+}
+
+/* The same where each GPU has a tree of its own for its share of the data. */
+static void walk_rails(struct trees *trees, double flows)
+{
+    const struct model_topology *topology = trees->walk->fabric->topology;
+
+    for (int tree = 0; tree < 2; tree++) {
+        for (int node = 0; node < trees->nodes; node++) {
+            int parent = parent_in(tree, node, trees->nodes);
+            int from = trees->first[node];
+            int to = parent >= 0 ? trees->first[parent] : 0;
+
+            if (!is_walked(trees, node, parent)) {
+                continue;
+            }
+            for (int i = 0; from + i < trees->first[node + 1]; i++) {
+                int one = model_group_rank(trees->group, from + i);
+                int other = model_group_rank(trees->group, to + i);
+                int nic = model_parts_nic(topology, one);
+
+                trees->edge_us =
+                    fmax(trees->edge_us,
+                         both_ways(trees, one, other, nic, 0.5 * flows));
+            }
+        }
+    }
+}
+
+/* Chains and trees of one group, by the variants of its ring. */
+static void walk_variants(struct trees *trees, int channels)
+{
+    for (int variant = 0; variant < trees->ring.variants; variant++) {
+        double flows =
+            (double)model_ring_channels(&trees->ring, variant, channels);
+
+        if (!(flows > 0.0)) {
+            continue;
+        }
+        for (int node = 0; node < trees->nodes; node++) {
+            if (trees->shown < 0 || node == trees->shown) {
+                walk_chain(trees, node, variant, flows);
+            }
+        }
+        walk_network(trees, variant, flows);
+    }
+}
+
+double model_parts_walk_trees(struct model_walk *walk,
+                              const struct model_collective_task *task,
+                              double share,
+                              int *nodes)
+{
+    const struct model_fabric *fabric = walk->fabric;
+    bool folded = fabric->shown_nodes < fabric->topology->node_count;
+    struct model_group *groups = model_arena_array(
+        walk->arena, (size_t)fabric->topology->gpus_per_node, sizeof(*groups));
+    int count = model_parts_groups(walk, task->group, 0, groups);
+    double path_us = 0.0;
+
+    for (int i = 0; i < count; i++) {
+        struct trees trees = {.walk = walk, .group = &groups[i]};
+
+        find_nodes(&trees);
+        trees.shown = folded ? busiest_node(trees.nodes) : -1;
+        trees.place =
+            folded ? node_of(&trees, model_group_rank(&groups[i],
+                                                      trees.first[trees.shown]))
+                   : -1;
+        if (share < 1.0) {
+            walk_rails(&trees, share * (double)task->config->channels);
+        } else {
+            trees.ring = model_ring_make(fabric->topology, &groups[i]);
+            walk_variants(&trees, task->config->channels);
+        }
+        path_us =
+            fmax(path_us,
+                 trees.chain_us + (double)model_parts_tree_depth(trees.nodes) *
+                                      trees.edge_us);
+        *nodes = trees.nodes;
+    }
+    return path_us;
+}
+
+void model_collective_tree(struct model_walk *walk,
+                           const struct model_collective_task *task,
+                           struct model_collective *result)
+{
+    double part_bytes = task->size_bytes / (double)task->config->channels;
+    double slot_bytes =
+        model_protocol_facts((enum model_protocol)task->config->protocol)
+            ->slot_bytes;
+    double chunk_bytes =
+        fmin(fmin(task->config->chunk_bytes, slot_bytes), part_bytes);
+    double path_us;
+    double step_us;
+    int nodes;
+
+    model_walk_start(walk, task->config, (task->config->threads + 1) / 2,
+                     chunk_bytes);
+    path_us = model_parts_walk_trees(walk, task, 1.0, &nodes);
+    step_us = walk->slowest_us + model_walk_wait_us(walk);
+    result->channel_bytes = part_bytes;
+    result->channel_bytes_per_us = chunk_bytes / step_us;
+    /* Up and down, less the step that the steady pace counts. */
+    result->fill_us = fmax(2.0 * path_us - step_us, 0.0);
+    result->hbm_ratio = 2.0 + model_parts_fifo_ratio(walk, task);
+    model_parts_finish(walk, task, chunk_bytes, result);
+}

@@ -1,0 +1,35 @@
+/*
+ * protocol.c - the table of protocols.
+ */
+#include "model/protocol.h"
+
+#include <math.h>
+
+static const struct model_protocol_facts table[MODEL_PROTOCOLS] = {
+    [MODEL_SIMPLE] = {.wire_ratio = 1.0,
+                      .slot_bytes = 524288.0,
+                      .slices = 2,
+                      .sync_warps = 1,
+                      .grain_bytes = 512.0},
+    [MODEL_LL] = {.wire_ratio = 2.0,
+                  .slot_bytes = 32768.0,
+                  .slices = 1,
+                  .grain_bytes = 16.0},
+    [MODEL_LL128] = {.wire_ratio = 128.0 / 120.0,
+                     .slot_bytes = 576000.0,
+                     .slices = 1,
+                     .grain_bytes = 1920.0}};
+
+const struct model_protocol_facts *
+model_protocol_facts(enum model_protocol protocol)
+{
+    return &table[protocol];
+}
+
+double model_protocol_chunk_bytes(enum model_protocol protocol,
+                                  double chunk_bytes)
+{
+    return protocol == MODEL_SIMPLE
+               ? chunk_bytes
+               : fmin(chunk_bytes, table[protocol].slot_bytes);
+}

@@ -1,0 +1,124 @@
+/*
+ * walk.c - flows per link in one table as long as the fabric.
+ */
+#include "model/walk.h"
+
+#include <stdlib.h>
+
+struct model_walk *model_walk_new(struct model_arena *arena,
+                                  const struct model_fabric *fabric)
+{
+    struct model_walk *walk = model_arena_alloc(arena, sizeof(*walk));
+    size_t links = (size_t)fabric->link_count + 1;
+
+    walk->arena = arena;
+    walk->fabric = fabric;
+    walk->flows = model_arena_array(arena, links, sizeof(*walk->flows));
+    walk->touched = model_arena_array(arena, links, sizeof(*walk->touched));
+    return walk;
+}
+
+void model_walk_start(struct model_walk *walk,
+                      const struct model_config *config,
+                      int threads,
+                      double chunk_bytes)
+{
+    walk->protocol = (enum model_protocol)config->protocol;
+    walk->transport = (enum model_transport)config->transport;
+    walk->threads = threads;
+    walk->chunk_bytes = chunk_bytes;
+    walk->weight = 0.0;
+    walk->transfer_us = 0.0;
+    walk->wait_us = 0.0;
+    walk->device_fifos = 0.0;
+    walk->network_sends = 0.0;
+    walk->slowest_us = 0.0;
+    walk->in_flight_bytes = 0.0;
+    walk->fault = NULL;
+}
+
+void model_walk_link(struct model_walk *walk, int link, double flows)
+{
+    if (!(walk->flows[link] > 0.0)) {
+        walk->touched[walk->touched_count++] = link;
+    }
+    walk->flows[link] += flows;
+}
+
+/* Whose memory holds the FIFO, and who reads it. */
+static void
+add_fifo(struct model_walk *walk, const struct model_hop *hop, double flows)
+{
+    bool gpudirect = walk->fabric->topology->nics.gpudirect;
+
+    if (hop->kind == MODEL_HOP_NVLINK || hop->kind == MODEL_HOP_P2P ||
+        (hop->kind == MODEL_HOP_NET && gpudirect)) {
+        walk->device_fifos += flows;
+    }
+    if (hop->kind == MODEL_HOP_NET && gpudirect) {
+        walk->network_sends += flows;
+    }
+}
+
+double model_walk_send(
+    struct model_walk *walk, int from_rank, int to_rank, int nic, double flows)
+{
+    double wire_ratio = model_protocol_facts(walk->protocol)->wire_ratio;
+    struct model_channel channel;
+    struct model_hop hop;
+    double transfer_us;
+    double wait_us;
+
+    model_fabric_route(walk->fabric, from_rank, to_rank, walk->transport, nic,
+                       &hop);
+    channel = model_channel_make(walk->fabric->topology, &hop, walk->protocol,
+                                 walk->threads);
+    transfer_us = model_channel_transfer_us(&channel, walk->chunk_bytes);
+    wait_us = model_channel_wait_us(&channel, walk->chunk_bytes);
+    if (transfer_us > walk->slowest_us) {
+        walk->slowest_us = transfer_us;
+        walk->in_flight_bytes = channel.in_flight_bytes * wire_ratio;
+    }
+    walk->weight += flows;
+    walk->transfer_us += transfer_us * flows;
+    walk->wait_us += wait_us * flows;
+    add_fifo(walk, &hop, flows);
+    if (walk->protocol == MODEL_LL128 &&
+        (hop.kind == MODEL_HOP_P2P || hop.kind == MODEL_HOP_SHM)) {
+        walk->fault = "ll128 needs NVLink between the GPUs of a node";
+    }
+    for (int i = 0; i < hop.link_count; i++) {
+        model_walk_link(walk, hop.links[i], flows * wire_ratio);
+    }
+    return transfer_us + wait_us;
+}
+
+double model_walk_wait_us(const struct model_walk *walk)
+{
+    return walk->weight > 0.0 ? walk->wait_us / walk->weight : 0.0;
+}
+
+static int compare_ints(const void *left, const void *right)
+{
+    const int *a = left;
+    const int *b = right;
+
+    return (*a > *b) - (*a < *b);
+}
+
+const struct model_use *model_walk_uses(struct model_walk *walk, int *count)
+{
+    int links = walk->touched_count;
+    struct model_use *uses =
+        model_arena_array(walk->arena, (size_t)links + 1, sizeof(*uses));
+
+    qsort(walk->touched, (size_t)links, sizeof(*walk->touched), compare_ints);
+    for (int i = 0; i < links; i++) {
+        uses[i] =
+            (struct model_use){walk->touched[i], walk->flows[walk->touched[i]]};
+        walk->flows[walk->touched[i]] = 0.0;
+    }
+    walk->touched_count = 0;
+    *count = links;
+    return uses;
+}

@@ -1,0 +1,70 @@
+/*
+ * walk.h - sums up what the transfers of a collective ask of links and of a
+ * CTA. Algorithms name their transfers; the walk finds routes and adds.
+ *
+ * For the files that model algorithms; not for users of a collective.
+ */
+#ifndef MODEL_WALK_H
+#define MODEL_WALK_H
+
+#include "model/channel.h"
+#include "model/group.h"
+
+/* A link and how many channel flows of the collective pass it. */
+struct model_use {
+    int link;
+    double flows;
+};
+
+struct model_walk {
+    struct model_arena *arena;
+    const struct model_fabric *fabric;
+    /* of the collective at hand */
+    enum model_protocol protocol;
+    enum model_transport transport;
+    int threads;        /* that work on one transfer */
+    double chunk_bytes; /* payload of one step */
+    /* sums, weighted by flows */
+    double weight;
+    double transfer_us;
+    double wait_us;
+    double device_fifos;  /* transfers whose FIFO is in device memory */
+    double network_sends; /* where the NIC reads the sender's memory */
+    /* extremes */
+    double slowest_us;      /* transfer of one chunk */
+    double in_flight_bytes; /* of the slowest, on the wire */
+    const char *fault;      /* why the protocol cannot run here, or NULL */
+    /* by link, zero between collectives */
+    double *flows;
+    int *touched;
+    int touched_count;
+};
+
+/* An empty walk over a fabric, to be used for any number of collectives. */
+struct model_walk *model_walk_new(struct model_arena *arena,
+                                  const struct model_fabric *fabric);
+
+/* Begin a collective of that configuration with steps of chunk_bytes. */
+void model_walk_start(struct model_walk *walk,
+                      const struct model_config *config,
+                      int threads,
+                      double chunk_bytes);
+
+/*
+ * One transfer: `flows` channels (or a share of one) send what the collective
+ * counts as progress of a channel from one rank to another. nic is that used
+ * between nodes. Returns how long one step takes, with its wait.
+ */
+double model_walk_send(
+    struct model_walk *walk, int from_rank, int to_rank, int nic, double flows);
+
+/* So many flows on one link, where there is no hop. */
+void model_walk_link(struct model_walk *walk, int link, double flows);
+
+/* Mean of the waits of a step. */
+double model_walk_wait_us(const struct model_walk *walk);
+
+/* The links in ascending order, in the arena; empties the walk's table. */
+const struct model_use *model_walk_uses(struct model_walk *walk, int *count);
+
+#endif
