@@ -30,7 +30,8 @@ OBJECTS     := $(SOURCES:%.c=$(DIR)/%.o)
 MAIN        := $(DIR)/sim/main.o
 TESTS       := $(wildcard tests/unit/test_*.c tests/property/test_*.c)
 TEST_BINS   := $(TESTS:%.c=$(DIR)/%)
-ALL_OBJECTS := $(OBJECTS) $(MAIN) $(TEST_BINS:%=%.o)
+SIMGRID_BIN := $(DIR)/tests/simgrid/test_simgrid
+ALL_OBJECTS := $(OBJECTS) $(MAIN) $(TEST_BINS:%=%.o) $(SIMGRID_BIN).o
 
 # --- flags: ours, then the user's -------------------------------------------
 
@@ -84,9 +85,9 @@ REPRODUCE ?= -t topologies/lagom-a-1node.yaml -t topologies/lagom-a.yaml \
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all deps need reproduce check check-long tests bench threads validate plots plot-files \
-	lint format  coverage golden-update install uninstall dist \
-	clean help FORCE
+.PHONY: all deps need reproduce check check-long tests bench threads simgrid \
+	validate plots plot-files lint format coverage golden-update install \
+	uninstall dist clean help FORCE
 
 all: $(PROGRAM) $(LIBRARY) ## build the program and the library (default)
 
@@ -103,7 +104,7 @@ reproduce: deps ## print the paper's speedup table, from a bare machine on
 check: ## run the unit, property and golden tests
 	@.ci/deps $(CHECK_PACKAGES)
 	@$(MAKE) all tests
-	@BUILD_DIR=$(DIR) tests/run $(TEST_BINS)
+	@BUILD_DIR=$(DIR) tests/run $(TEST_BINS) tests/golden.sh
 
 check-long: ## the same with 20,000 random cases per property
 	@LAGOM_CASES=20000 TEST_TIMEOUT=3600 $(MAKE) check
@@ -117,6 +118,16 @@ bench: deps ## measure the speed of this build
 
 threads: $(DIR)/tests/unit/test_threads ## simulations side by side; for BUILD=tsan
 	@$<
+
+simgrid: ## compare our sharing of links with SimGrid's, where it is installed
+	@.ci/deps $(CHECK_PACKAGES)
+	@if pkg-config --exists simgrid; then \
+		$(MAKE) $(SIMGRID_BIN) && \
+		BUILD_DIR=$(DIR) tests/run $(SIMGRID_BIN); \
+	else \
+		echo '1..0 # SKIP SimGrid (libsimgrid-dev) is not installed'; \
+		echo '0 passed, 0 failed'; \
+	fi
 
 validate: deps ## print how near the model comes to shipped measurements
 	@$(MAKE) all
@@ -254,7 +265,9 @@ $(DIR)/lagom: $(MAIN) $(LIBRARY)
 build/lagom: build/release/lagom
 	$(Q)ln -sf release/lagom $@
 
-$(TEST_BINS): %: %.o $(LIBRARY)
+$(SIMGRID_BIN): TEST_LIBS += -lsimgrid
+
+$(TEST_BINS) $(SIMGRID_BIN): %: %.o $(LIBRARY)
 	$(if $(V),,@echo '  LINK  $@')
 	$(Q)$(LINK) -o $@ $^ $(TEST_LIBS) $(LIB_LIBS) $(LDLIBS)
 
