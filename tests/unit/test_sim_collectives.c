@@ -309,6 +309,49 @@ static void early_ranks_hold_their_sms(void **state)
     }
 }
 
+/*
+ * Links of 4000 bytes/us and AllReduces between two of 4 GPUs: 2 steps of half
+ * of 400 kB, 100,000 bytes on each of 4 channels, which alone fill the links:
+ * 100 us. b between the same two GPUs, or one of them and another, halves the
+ * rates of both: 200 us. Between the other two it costs a nothing.
+ */
+static void all_reduces_meet_on_their_links(void **state)
+{
+    static const char *const sets[] = {"node.gpus=4",
+                                       "node.nvlink.rate=4 GB/s"};
+    static const struct {
+        const char *ranks; /* of b */
+        int first;
+        double us;
+    } rows[] = {{"[0, 1]", 0, 200}, {"[1, 2]", 1, 200}, {"[2, 3]", 2, 100}};
+    const struct model_topology *topology = fixture_tiny(*state, sets, 2);
+    const char *reduce = "kind: all_reduce, size: 400 kB, channels: 4, " RING;
+
+    for (int i = 0; i < FIXTURE_COUNT(rows); i++) {
+        const struct model_workload *workload = fixture_workload(
+            *state, topology,
+            model_arena_format(*state,
+                               "name: test\n"
+                               "groups: {one: [0, 1], other: %s}\n"
+                               "ops:\n"
+                               "  - {id: a, stream: s1, group: one, %s}\n"
+                               "  - {id: b, stream: s2, group: other, %s}\n",
+                               rows[i].ranks, reduce, reduce));
+        struct timeline timeline = run_one(*state, topology, workload, true);
+
+        for (int member = 0; member < 2; member++) {
+            int rank = rows[i].first + member;
+            const struct sim_op_result *a = &timeline.ops[member * 2];
+            const struct sim_op_result *b = &timeline.ops[rank * 2 + 1];
+
+            assert_near(a->end_us, 5 + rows[i].us, CLOSE_US);
+            assert_near(b->end_us, 5 + rows[i].us, CLOSE_US);
+            assert_near(a->lost.link, rows[i].us - 100, CLOSE_US);
+            assert_near(b->lost.link, rows[i].us - 100, CLOSE_US);
+        }
+    }
+}
+
 /* A group of one rank: nothing to move, done when it is on the device. */
 static void a_group_of_one_moves_nothing(void **state)
 {
@@ -338,6 +381,7 @@ int main(void)
         cmocka_unit_test(chunks_take_l2_from_the_gemm),
         cmocka_unit_test(early_ranks_wait_for_their_peers),
         cmocka_unit_test(early_ranks_hold_their_sms),
+        cmocka_unit_test(all_reduces_meet_on_their_links),
         cmocka_unit_test(a_group_of_one_moves_nothing),
     };
     return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
