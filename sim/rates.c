@@ -42,12 +42,31 @@ void sim_rates_sync_run(struct sim *sim, struct sim_run *run)
     double loads = run->rate * elapsed_us;
 
     run->progress_ps = sim->now_ps;
+    run->sm_us += elapsed_us * (double)run->sms;
     if (!(elapsed_us > 0.0) || !(run->rate > 0.0)) {
         return;
     }
     run->progress += loads;
+    run->hbm_bytes += loads * (double)run->sms * run->load_bytes;
     run->lost.l2 += loads * (run->l2_us - run->alone_us);
     run->lost.hbm += elapsed_us - loads * run->l2_us;
+}
+
+/* What has set the rate of a joint since it was synced. */
+static void
+note_limit(struct sim *sim, struct sim_joint *joint, double elapsed_us)
+{
+    for (int i = joint->limits; i >= 0; i = sim->limits[i].next) {
+        if (sim->limits[i].resource == joint->bound_by) {
+            sim->limits[i].us += elapsed_us;
+            return;
+        }
+    }
+    sim->limits = model_arena_grow(sim->arena, sim->limits, sim->limit_count,
+                                   &sim->limit_room, sizeof(*sim->limits));
+    sim->limits[sim->limit_count] =
+        (struct sim_limit){joint->bound_by, elapsed_us, joint->limits};
+    joint->limits = sim->limit_count++;
 }
 
 void sim_rates_sync_joint(struct sim *sim, struct sim_joint *joint)
@@ -61,6 +80,7 @@ void sim_rates_sync_joint(struct sim *sim, struct sim_joint *joint)
         return;
     }
     joint->moved_bytes += bytes;
+    note_limit(sim, joint, elapsed_us);
     for (int i = 0; i < joint->members.count; i++) {
         struct sim_lost *lost =
             &sim_run_of(sim, model_group_rank(&joint->members, i), joint->op)
@@ -143,6 +163,7 @@ static void add_run(struct sim *sim, struct sim_run *run)
         model_kernel_load_bytes(kernel, l2_share(sim, run)) * run->load_scale;
     double cap = 1.0 / load_us(sim, run, bytes, 0.0);
 
+    run->load_bytes = bytes;
     run->alone_us = load_us(sim, run, alone_bytes, (double)run->sms);
     run->l2_us = load_us(sim, run, bytes, (double)run->sms);
     if (bytes > 0.0) {

@@ -6,24 +6,73 @@
 
 #include <stdio.h>
 
+static struct sim_move move_of(const struct sim *sim,
+                               const struct sim_joint *joint)
+{
+    const struct model_collective *cost = joint->cost;
+    double wire_bytes = cost->channel_bytes * (double)cost->channels;
+    struct sim_move move = {.wire_bytes = wire_bytes,
+                            .hbm_bytes = wire_bytes * cost->hbm_ratio,
+                            .footprint_bytes = cost->footprint_bytes,
+                            .limited_by = SIM_LIMITED_BY_CHANNELS};
+
+    if (cost->rank_count < 2) {
+        return (struct sim_move){.limited_by = SIM_LIMITED_BY_CHANNELS};
+    }
+    for (int i = joint->limits; i >= 0; i = sim->limits[i].next) {
+        const struct sim_limit *limit = &sim->limits[i];
+
+        move.moving_us += limit->us;
+        if (limit->us > move.limited_us) {
+            move.limited_us = limit->us;
+            move.limited_by = limit->resource;
+        }
+    }
+    return move;
+}
+
+/* By joint. */
+static const struct sim_move *collect_moves(const struct sim *sim)
+{
+    int count = sim->op_count * sim->instance_count;
+    struct sim_move *moves =
+        model_arena_array(sim->arena, (size_t)count + 1, sizeof(*moves));
+
+    for (int i = 0; i < count; i++) {
+        if (sim->joints[i].cost != NULL) {
+            moves[i] = move_of(sim, &sim->joints[i]);
+        }
+    }
+    return moves;
+}
+
 static struct sim_op_result result_of(const struct sim *sim,
-                                      const struct sim_run *run)
+                                      const struct sim_run *run,
+                                      const struct sim_move *moves)
 {
     struct sim_op_result result = {.op = run->op,
                                    .rank = run->rank,
                                    .start_us = sim_time_us(run->ready_ps),
+                                   .run_us = sim_time_us(run->resident_ps),
                                    .end_us = sim_time_us(run->end_ps),
+                                   .hbm_bytes = run->hbm_bytes,
                                    .lost = run->lost,
                                    .config = sim->configs[run->op],
                                    .takes_part = sim_takes_part(sim, run)};
 
+    if (run->end_ps > run->resident_ps) {
+        result.mean_sms =
+            run->sm_us / sim_time_us(run->end_ps - run->resident_ps);
+    }
     if (result.takes_part && model_op_is_collective(sim_op(sim, run))) {
         const struct sim_joint *joint = &sim->joints[sim_joint_of(sim, run)];
-        double moving_us;
+        double waiting_us = sim_time_us(joint->started_ps - run->resident_ps);
 
         /* Resident until the last rank is: waiting for peers. */
-        moving_us = sim_time_us(joint->started_ps - run->resident_ps);
-        result.lost.peer = moving_us > 0.0 ? moving_us : 0.0;
+        result.lost.peer = waiting_us > 0.0 ? waiting_us : 0.0;
+        result.run_us = sim_time_us(run->begin_ps);
+        result.move = &moves[sim_joint_of(sim, run)];
+        result.hbm_bytes = result.move->hbm_bytes;
     }
     return result;
 }
@@ -49,6 +98,7 @@ void sim_collect(const struct sim *sim, struct sim_result *result)
     int count = sim->rank_count * sim->op_count;
     struct sim_op_result *ops =
         model_arena_array(sim->arena, (size_t)count + 1, sizeof(*ops));
+    const struct sim_move *moves = collect_moves(sim);
 
     *result =
         (struct sim_result){.iteration_us = sim_time_us(sim->now_ps),
@@ -61,7 +111,7 @@ void sim_collect(const struct sim *sim, struct sim_result *result)
                             .op_count = count,
                             .ops = ops};
     for (int i = 0; i < count; i++) {
-        ops[i] = result_of(sim, &sim->runs[i]);
+        ops[i] = result_of(sim, &sim->runs[i], moves);
     }
     collect_resources(sim, result);
 }

@@ -209,6 +209,7 @@ static void set_joints(struct setup *setup, int index)
         struct model_group group = instance_group(sim, op, i);
 
         joint->op = index;
+        joint->limits = -1;
         joint->cost = cost_of(setup, index, i, &group);
         joint->members =
             sim->request.all_ranks

@@ -44,11 +44,30 @@ struct sim_lost {
     double launch; /* ready, but the CPU had not launched it yet */
 };
 
+/*
+ * What a collective moved, and what set its pace. Its rate is set by a shared
+ * resource, or by what its own channels can do: the one that did so longest.
+ */
+enum { SIM_LIMITED_BY_CHANNELS = -1 };
+
+struct sim_move {
+    double wire_bytes;      /* that a rank sends */
+    double hbm_bytes;       /* of a rank: to and from its memory */
+    double footprint_bytes; /* in a rank's L2 */
+    double moving_us;       /* 0: one rank, nothing to move */
+    int limited_by;         /* resource, or SIM_LIMITED_BY_CHANNELS */
+    double limited_us;      /* for so much of moving_us */
+};
+
 struct sim_op_result {
     int op; /* index in the workload */
     int rank;
     double start_us; /* dependencies met, head of its stream */
+    double run_us;   /* collectives: on the device; kernels: on an SM */
     double end_us;
+    double mean_sms;  /* held while it ran; collectives: while resident */
+    double hbm_bytes; /* that it moved to and from its rank's memory */
+    const struct sim_move *move; /* collectives */
     struct sim_lost lost; /* sums to the difference once alone_us is known */
     struct model_config config; /* collectives */
     bool takes_part;            /* false: the rank is not in the group */

@@ -178,6 +178,7 @@ static void start_kernel(struct sim *sim, int run)
 
     sim_count(sim, self, 1);
     self->state = SIM_RUNNING;
+    self->resident_ps = sim->now_ps;
     self->progress_ps = sim->now_ps;
     self->next_active = rank->active;
     rank->active = run;
@@ -275,6 +276,8 @@ void sim_sm_release(struct sim *sim, int run)
     struct sim_run *self = &sim->runs[run];
 
     restore_all(sim, self->rank);
+    self->sm_us +=
+        sim_time_us(sim->now_ps - self->resident_ps) * (double)self->sms;
     sim->ranks[self->rank].free_sms += self->sms;
     self->sms = 0;
     dispatch(sim, self->rank);

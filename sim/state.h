@@ -36,7 +36,7 @@ struct sim_run {
     uint64_t launch; /* launch order on the rank */
     int64_t ready_ps;
     int64_t begin_ps;    /* on the device */
-    int64_t resident_ps; /* collective: all its SMs held */
+    int64_t resident_ps; /* collective: all its SMs held; kernel: the first */
     int64_t end_ps;
     struct sim_lost lost;
     int next_pending; /* next in its rank's list of those that want SMs */
@@ -49,10 +49,20 @@ struct sim_run {
     double rate;       /* loads per us and SM; 0: not running */
     double alone_us;   /* of a load on these SMs, all else its own */
     double l2_us;      /* of a load, with the L2 share but all of HBM */
+    double load_bytes; /* of a load, with the L2 share */
     double load_scale; /* stream_k: loads of the empty GPU per load here */
+    double sm_us;      /* integral of sms */
+    double hbm_bytes;  /* moved so far */
     int64_t progress_ps;
     uint32_t generation;
     int next_active; /* list of the rank's running kernels */
+};
+
+/* How long a resource, or SIM_SHARE_CAP, set the rate of a joint. */
+struct sim_limit {
+    int resource;
+    double us;
+    int next; /* index, or -1 */
 };
 
 struct sim_joint {
@@ -65,6 +75,7 @@ struct sim_joint {
     double rate;        /* bytes/us of one channel */
     double alone_rate;
     int bound_by;
+    int limits; /* list, or -1 */
     int64_t moved_ps;
     int64_t started_ps; /* all ranks resident */
     uint32_t generation;
@@ -98,6 +109,9 @@ struct sim {
     int cohort_count;
     int cohort_room;
     int free_cohort;
+    struct sim_limit *limits;
+    int limit_count;
+    int limit_room;
     struct sim_queue queue;
     struct sim_share share;    /* resources: HBM of each rank, then links */
     double *link_bytes_per_us; /* of each link, without congestion */
