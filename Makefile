@@ -164,7 +164,7 @@ datadir    = $(PREFIX)/share
 PRIVATE   := model/collective_parts.h model/node_build.h model/schema_source.h model/topology_read.h \
 	model/workload_row.h model/workload_build.h model/transformer.h \
 	sim/state.h sim/cli.h sim/load.h sim/report.h sim/cmd_show.h \
-	search/tuned.h search/descent.h
+	search/tuned.h search/descent.h search/chosen.h
 HEADERS   := $(filter-out $(PRIVATE),$(wildcard model/*.h sim/*.h search/*.h))
 
 define PC_FILE

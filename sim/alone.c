@@ -6,7 +6,7 @@
 struct known {
     struct model_op op;
     struct model_config config;
-    double us;
+    struct sim_alone_op alone;
 };
 
 struct sim_alone {
@@ -27,7 +27,7 @@ struct sim_alone *sim_alone_new(struct model_arena *arena,
     return alone;
 }
 
-static bool same_op(const struct model_op *a, const struct model_op *b)
+bool sim_alone_same(const struct model_op *a, const struct model_op *b)
 {
     return a->kind == b->kind && a->type == b->type &&
            a->schedule == b->schedule && a->kernel_class == b->kernel_class &&
@@ -39,9 +39,9 @@ static bool same_op(const struct model_op *a, const struct model_op *b)
            model_same(a->bytes, b->bytes) && a->group == b->group;
 }
 
-static double simulate(struct sim_alone *alone,
-                       const struct model_op *op,
-                       const struct model_config *config)
+static struct sim_alone_op simulate(struct sim_alone *alone,
+                                    const struct model_op *op,
+                                    const struct model_config *config)
 {
     struct model_workload workload = *alone->request->workload;
     struct sim_request request = *alone->request;
@@ -59,10 +59,11 @@ static double simulate(struct sim_alone *alone,
     request.workload = &workload;
     request.plan = NULL;
     sim = sim_new(alone->arena, &request, &errors);
-    if (sim != NULL) {
-        (void)sim_run(sim, &result, &errors);
+    if (sim == NULL || sim_run(sim, &result, &errors) != MODEL_OK) {
+        return (struct sim_alone_op){.us = result.iteration_us};
     }
-    return result.iteration_us;
+    return (struct sim_alone_op){.us = result.iteration_us,
+                                 .hbm_bytes = result.ops[0].hbm_bytes};
 }
 
 static void keep(struct sim_alone *alone, const struct known *known)
@@ -72,22 +73,28 @@ static void keep(struct sim_alone *alone, const struct known *known)
     alone->known[alone->count++] = *known;
 }
 
-double
-sim_alone_us(struct sim_alone *alone, int op, const struct model_config *config)
+struct sim_alone_op
+sim_alone_op(struct sim_alone *alone, int op, const struct model_config *config)
 {
     struct known entry = {.op = alone->request->workload->ops[op],
                           .config = *config};
 
     for (int i = 0; i < alone->count; i++) {
-        if (same_op(&alone->known[i].op, &entry.op) &&
+        if (sim_alone_same(&alone->known[i].op, &entry.op) &&
             (!model_op_is_collective(&entry.op) ||
              model_config_equal(&alone->known[i].config, config))) {
-            return alone->known[i].us;
+            return alone->known[i].alone;
         }
     }
-    entry.us = simulate(alone, &entry.op, config);
+    entry.alone = simulate(alone, &entry.op, config);
     keep(alone, &entry);
-    return entry.us;
+    return entry.alone;
+}
+
+double
+sim_alone_us(struct sim_alone *alone, int op, const struct model_config *config)
+{
+    return sim_alone_op(alone, op, config).us;
 }
 
 void sim_alone_explain(struct sim_alone *alone,

@@ -12,14 +12,28 @@
 
 struct sim_alone;
 
+/* An op by itself. */
+struct sim_alone_op {
+    double us;        /* from ready to end */
+    double hbm_bytes; /* of rank 0; with all of L2 */
+};
+
 /* Borrows the request; lives in the arena. */
 struct sim_alone *sim_alone_new(struct model_arena *arena,
                                 const struct sim_request *request);
 
+/* Do two ops ask for the same? Names, streams and order do not count. */
+bool sim_alone_same(const struct model_op *a, const struct model_op *b);
+
 /*
- * Time alone of an op with a configuration (collectives), us, from ready to
- * end. The op must have run in a simulation of the same request.
+ * An op with a configuration (collectives) by itself. The op must have run in
+ * a simulation of the same request.
  */
+struct sim_alone_op sim_alone_op(struct sim_alone *alone,
+                                 int op,
+                                 const struct model_config *config);
+
+/* The same: its time, us, from ready to end. */
 double sim_alone_us(struct sim_alone *alone,
                     int op,
                     const struct model_config *config);

@@ -1,0 +1,65 @@
+/*
+ * chosen.c - a plan from a file, or from a strategy.
+ */
+#include "search/chosen.h"
+
+#include "search/tuned.h"
+
+/* A misspelt window would leave a collective to NCCL without a word. */
+static void warn_of_idle_rows(struct sim_cli *cli,
+                              const struct model_plan *plan,
+                              const struct model_workload *workload)
+{
+    for (int i = 0; i < plan->row_count; i++) {
+        if (!model_plan_row_matches(&plan->rows[i], workload)) {
+            (void)fprintf(cli->log,
+                          "%s:%d: warning: collectives[%d] matches no "
+                          "collective\n",
+                          plan->rows[i].place.file, plan->rows[i].place.line,
+                          i);
+        }
+    }
+}
+
+enum model_status search_choose(struct sim_cli *cli,
+                                const struct sim_input *input,
+                                struct model_plan *plan,
+                                const char **name)
+{
+    const struct search_strategy *strategy;
+    struct search_tuned tuned;
+    enum model_status status;
+
+    *name = "nccl";
+    if (cli->options.plan != NULL && cli->options.strategy != NULL) {
+        return model_errors_add(
+            cli->errors, MODEL_USAGE, (struct model_place){"lagom", 0, 0}, NULL,
+            "leave one of them out", "both --plan and --strategy are given");
+    }
+    if (cli->options.plan != NULL) {
+        *name = "plan";
+        status =
+            model_plan_read(cli->arena, cli->options.plan, plan, cli->errors);
+        if (status == MODEL_OK) {
+            status = model_plan_check(plan, &input->workload, cli->errors);
+        }
+        if (status == MODEL_OK) {
+            warn_of_idle_rows(cli, plan, &input->workload);
+        }
+        return status;
+    }
+    if (cli->options.strategy == NULL) {
+        return MODEL_OK;
+    }
+    strategy = search_strategy_find(cli->options.strategy, cli->errors);
+    if (strategy == NULL) {
+        return MODEL_USAGE;
+    }
+    *name = strategy->name;
+    status = search_tune(cli, input, strategy, &tuned);
+    if (status == MODEL_OK) {
+        *plan = search_plan(cli->arena, &tuned.problem, tuned.outcome.configs,
+                            strategy->name);
+    }
+    return status;
+}
