@@ -7,5 +7,5 @@ while IFS= read -r -d '' file; do
     if head -n 1 "$file" | grep -qE '^#!.*\b(ba|da)?sh\b'; then
         scripts+=("$file")
     fi
-done < <(find .ci tests plots -type f -print0)
+done < <(find .ci tests plots validate -type f -print0)
 shellcheck "${scripts[@]}"
