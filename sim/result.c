@@ -34,7 +34,7 @@ static struct sim_move move_of(const struct sim *sim,
 /* By joint. */
 static const struct sim_move *collect_moves(const struct sim *sim)
 {
-    int count = sim->op_count * sim->instance_count;
+    int count = sim->first_joint[sim->op_count];
     struct sim_move *moves =
         model_arena_array(sim->arena, (size_t)count + 1, sizeof(*moves));
 
