@@ -55,6 +55,13 @@ double model_type_bytes(enum model_type type)
         .required = true, .help = (text)                                       \
     }
 
+#define OPTIONAL_COUNT(name, member, high, text)                               \
+    {                                                                          \
+        .key = (name), .kind = MODEL_FIELD_COUNT, .dimension = MODEL_COUNT,    \
+        .offset = AT(member), .min = 1, .max = (high), .sourced = true,        \
+        .help = (text)                                                         \
+    }
+
 static const struct model_field sm_fields[] = {
     COUNT("count", sm_count, 1, 4096, "streaming multiprocessors"),
     COUNT("threads", sm_threads, 32, 8192, "threads resident on one SM"),
@@ -64,6 +71,17 @@ static const struct model_field sm_fields[] = {
              MODEL_BYTES,
              sm_shared_bytes,
              "shared memory of one SM that kernels may use"),
+    OPTIONAL_COUNT("register_granule",
+                   sm_register_granule,
+                   4096,
+                   "registers of a warp are a multiple of it (1)"),
+    {.key = "shared_reserved",
+     .kind = MODEL_FIELD_QUANTITY,
+     .dimension = MODEL_BYTES,
+     .offset = AT(sm_reserved_bytes),
+     .max = 65536.0,
+     .sourced = true,
+     .help = "shared memory each CTA costs beside what it asks for (none)"},
     QUANTITY("rate",
              MODEL_RATE,
              sm_bytes_per_us,

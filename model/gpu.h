@@ -38,7 +38,9 @@ struct model_gpu {
     int sm_registers;
     int sm_ctas;
     double sm_shared_bytes;
-    double sm_bytes_per_us; /* most one SM moves to or from memory */
+    int sm_register_granule;  /* a warp's registers are a multiple; 0: as 1 */
+    double sm_reserved_bytes; /* shared memory that each CTA costs besides */
+    double sm_bytes_per_us;   /* most one SM moves to or from memory */
 
     /* Dense peak by element type; 0: the GPU has no such unit. */
     double peak_flops_per_us[MODEL_TYPES];

@@ -38,7 +38,11 @@ struct model_kernel {
     double load_no_reuse_bytes; /* HBM bytes of one load without L2 */
     double working_set_bytes;   /* what a wave wants to keep in L2 */
     int sm_limit;               /* SMs it may use, 0: all */
-    bool overflows;             /* more CTAs than loads can count */
+    int cta_threads;            /* of one CTA; 0: it takes its SMs whole */
+    int cta_registers;          /* per thread */
+    double cta_shared_bytes;
+    int ctas_per_sm; /* of one load, 0: as many as fit */
+    bool overflows;  /* more CTAs than loads can count */
 };
 
 /*

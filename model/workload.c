@@ -4,6 +4,7 @@
 #include "model/workload_row.h"
 
 #include "model/files.h"
+#include "model/occupancy.h"
 #include "model/transformer.h"
 
 #include <string.h>
@@ -182,6 +183,42 @@ enum model_status model_workload_read(struct model_arena *arena,
     return errors->count > before ? MODEL_BAD_INPUT : MODEL_OK;
 }
 
+/* CTAs of a kernel that an SM runs at once. */
+static int ctas_per_sm(const struct model_op *op, const struct model_gpu *gpu)
+{
+    struct model_cta cta = {.threads = op->cta_threads,
+                            .registers = op->cta_registers,
+                            .shared_bytes = op->cta_shared_bytes};
+    int spread = (op->ctas + gpu->sm_count - 1) / gpu->sm_count;
+    int count;
+
+    if (op->cta_threads == 0) {
+        return op->ctas_per_sm > 0 ? op->ctas_per_sm : 1;
+    }
+    /* A small grid is spread over all SMs before any gets a second CTA. */
+    count = model_occupancy(gpu, &cta);
+    count = count < spread ? count : spread;
+    count = op->ctas_per_sm > 0 && op->ctas_per_sm < count ? op->ctas_per_sm
+                                                           : count;
+    return count > 1 ? count : 1;
+}
+
+static struct model_kernel grid(const struct model_op *op,
+                                const struct model_gpu *gpu)
+{
+    int each = ctas_per_sm(op, gpu);
+    struct model_kernel kernel =
+        model_kernel_grid(gpu, (enum model_type)op->type,
+                          (enum model_kernel_class)op->kernel_class, op->ctas,
+                          each, op->flops, op->bytes, MODEL_WAVES);
+
+    kernel.cta_threads = op->cta_threads;
+    kernel.cta_registers = op->cta_registers;
+    kernel.cta_shared_bytes = op->cta_shared_bytes;
+    kernel.ctas_per_sm = each;
+    return kernel;
+}
+
 struct model_kernel model_op_kernel(const struct model_op *op,
                                     const struct model_gpu *gpu)
 {
@@ -195,10 +232,7 @@ struct model_kernel model_op_kernel(const struct model_op *op,
                                    op->k, op->batch, op->tile_m, op->tile_n,
                                    MODEL_WAVES);
     } else {
-        kernel = model_kernel_grid(gpu, (enum model_type)op->type,
-                                   (enum model_kernel_class)op->kernel_class,
-                                   op->ctas, op->ctas_per_sm, op->flops,
-                                   op->bytes, MODEL_WAVES);
+        kernel = grid(op, gpu);
     }
     if (op->kind != MODEL_OP_MEMORY) {
         model_kernel_schedule(&kernel, (enum model_schedule)op->schedule,

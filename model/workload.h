@@ -42,7 +42,10 @@ struct model_op {
     double m, n, k, batch;      /* gemm */
     int tile_m, tile_n;         /* gemm; 0: the GPU's */
     int sm_limit;               /* 0: none */
-    int ctas, ctas_per_sm;      /* kernel */
+    int ctas, ctas_per_sm;      /* kernel; ctas_per_sm 0: what fits, or 1 */
+    int cta_threads;            /* kernel; 0: CTAs take their SM whole */
+    int cta_registers;          /* kernel: per thread */
+    double cta_shared_bytes;    /* kernel */
     double flops;               /* kernel */
     double bytes;               /* kernel, memory: HBM; collective: size */
     int group;                  /* collective: index */

@@ -168,6 +168,11 @@ static void finish_row(const struct reader *reader, int index)
         reader->builder, stream,
         stream_priority(reader, stream, collective ? 1 : 0));
     set_tile(reader, index);
+    if (op->cta_threads == 0 &&
+        (op->cta_registers > 0 || op->cta_shared_bytes > 0.0)) {
+        fault(reader, index, "cta_threads", "write cta_threads: 256",
+              "needed where cta_registers or cta_shared is given", "");
+    }
     if (collective) {
         if (op->kind == MODEL_OP_SEND) {
             set_peers(reader, index);

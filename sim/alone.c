@@ -35,8 +35,12 @@ bool sim_alone_same(const struct model_op *a, const struct model_op *b)
            model_same(a->k, b->k) && model_same(a->batch, b->batch) &&
            a->tile_m == b->tile_m && a->tile_n == b->tile_n &&
            a->sm_limit == b->sm_limit && a->ctas == b->ctas &&
-           a->ctas_per_sm == b->ctas_per_sm && model_same(a->flops, b->flops) &&
-           model_same(a->bytes, b->bytes) && a->group == b->group;
+           a->ctas_per_sm == b->ctas_per_sm &&
+           a->cta_threads == b->cta_threads &&
+           a->cta_registers == b->cta_registers &&
+           model_same(a->cta_shared_bytes, b->cta_shared_bytes) &&
+           model_same(a->flops, b->flops) && model_same(a->bytes, b->bytes) &&
+           a->group == b->group;
 }
 
 static struct sim_alone_op simulate(struct sim_alone *alone,

@@ -7,6 +7,8 @@
  */
 #include "sim/state.h"
 
+#include "model/occupancy.h"
+
 #include <limits.h>
 
 /* Equal collectives share one cost. */
@@ -50,6 +52,27 @@ static void fault(struct setup *setup,
                            "%s", message);
 }
 
+/* A CTA that says what it asks for must fit into an SM. */
+static void check_cta(struct setup *setup, int index)
+{
+    struct sim *sim = setup->sim;
+    const struct model_kernel *kernel = &sim->kernels[index];
+    struct model_cta cta = model_occupancy_cta(kernel);
+
+    if (kernel->cta_threads == 0) {
+        return;
+    }
+    sim->sharing = true;
+    if (model_occupancy(sim->gpu, &cta) == 0) {
+        fault(setup, &sim->request.workload->ops[index],
+              "write fewer cta_threads, cta_registers or less cta_shared",
+              model_arena_format(setup->errors->arena,
+                                 "not one of its CTAs fits into an SM of the "
+                                 "%s",
+                                 sim->gpu->name));
+    }
+}
+
 static void set_kernel(struct setup *setup, int index)
 {
     struct sim *sim = setup->sim;
@@ -75,6 +98,7 @@ static void set_kernel(struct setup *setup, int index)
         fault(setup, op, "write smaller sizes, or several ops",
               "more CTAs than the simulator numbers");
     }
+    check_cta(setup, index);
 }
 
 /* What to write instead of a configuration that cannot run. */
@@ -318,8 +342,10 @@ static void set_runs(struct sim *sim)
     const struct model_workload *workload = sim->request.workload;
 
     for (int rank = 0; rank < sim->rank_count; rank++) {
-        sim->ranks[rank] = (struct sim_rank){
-            .free_sms = sim->gpu->sm_count, .pending = -1, .active = -1};
+        sim->ranks[rank] = (struct sim_rank){.free_sms = sim->gpu->sm_count,
+                                             .pending = -1,
+                                             .active = -1,
+                                             .holding = -1};
         for (int op = 0; op < sim->op_count; op++) {
             *sim_run_of(sim, rank, op) = (struct sim_run){
                 .op = op,

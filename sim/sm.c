@@ -8,6 +8,12 @@
  * the same rate on all SMs of the run, so a cohort is just the value of
  * progress at which it ends, and contention moves all of them alike.
  *
+ * How many SMs there are for a run, room.c says: channels and CTAs of a kernel
+ * share an SM where its limits allow it. A collective that waits keeps what it
+ * got and starts when all its channels have an SM. That NCCL launches clusters
+ * of 4 CTAs on sm_90 changes nothing then: four at once or one by one, the last
+ * comes at the same time (GPCs, in which a cluster must lie, are not modelled).
+ *
  * Identical waves are skipped: while a kernel is first in the list, every
  * cohort that ends takes its own SMs again, so whole rounds (one load on every
  * SM) are added to all cohorts at once (`skip_rounds`). As soon as somebody
@@ -148,7 +154,8 @@ static void skip_rounds(struct sim *sim, int rank)
         return;
     }
     self = &sim->runs[run];
-    if (self->sms == 0 || self->loads_left < self->sms) {
+    if (self->sms == 0 || self->loads_left < self->sms ||
+        sim_room_kernel(sim, self) < 0) {
         return;
     }
     rounds = self->loads_left / self->sms;
@@ -191,12 +198,20 @@ static int limit_of(const struct sim *sim, const struct sim_run *run)
     return limit > 0 ? limit - run->sms : sim->gpu->sm_count;
 }
 
+/* SMs that a kernel may take now; none or less: it has to wait. */
+static int room_of_kernel(const struct sim *sim, const struct sim_run *run)
+{
+    int room = sim_room_kernel(sim, run);
+    int limit = limit_of(sim, run);
+
+    return room < limit ? room : limit;
+}
+
 static void give_kernel(struct sim *sim, int run)
 {
     struct sim_run *self = &sim->runs[run];
     struct sim_rank *rank = &sim->ranks[self->rank];
-    int sms = rank->free_sms < limit_of(sim, self) ? rank->free_sms
-                                                   : limit_of(sim, self);
+    int sms = room_of_kernel(sim, self);
 
     if (sms <= 0) {
         return;
@@ -219,12 +234,15 @@ static void give_kernel(struct sim *sim, int run)
 static void give_collective(struct sim *sim, int run)
 {
     struct sim_run *self = &sim->runs[run];
-    struct sim_rank *rank = &sim->ranks[self->rank];
     int wanted = sim->configs[self->op].channels - self->sms;
-    int sms = rank->free_sms < wanted ? rank->free_sms : wanted;
+    int room = sim_room_collective(sim, self);
+    int sms = room < wanted ? room : wanted;
 
+    if (sms > 0 && self->sms == 0) {
+        sim_room_hold(sim, run);
+    }
     self->sms += sms;
-    rank->free_sms -= sms;
+    sim->ranks[self->rank].free_sms -= sms;
 }
 
 static bool is_satisfied(const struct sim *sim, const struct sim_run *run)
@@ -239,7 +257,7 @@ static void dispatch(struct sim *sim, int rank)
 {
     int run = sim->ranks[rank].pending;
 
-    while (run >= 0 && sim->ranks[rank].free_sms > 0) {
+    while (run >= 0 && (sim->ranks[rank].free_sms > 0 || sim->sharing)) {
         int next = sim->runs[run].next_pending;
         bool collective = model_op_is_collective(
             &sim->request.workload->ops[sim->runs[run].op]);
@@ -280,6 +298,7 @@ void sim_sm_release(struct sim *sim, int run)
         sim_time_us(sim->now_ps - self->resident_ps) * (double)self->sms;
     sim->ranks[self->rank].free_sms += self->sms;
     self->sms = 0;
+    sim_room_let_go(sim, run);
     dispatch(sim, self->rank);
 }
 
@@ -335,7 +354,7 @@ bool sim_sm_loads_done(struct sim *sim, int run)
     return false;
 }
 
-/* Could a kernel use an SM that is free? */
+/* Does a kernel have loads that wait for an SM? */
 static bool is_starved(const struct sim *sim, const struct sim_run *run)
 {
     bool waiting = run->loads_left > 0;
@@ -343,24 +362,28 @@ static bool is_starved(const struct sim *sim, const struct sim_run *run)
     for (int i = run->cohorts; i >= 0; i = sim->cohorts[i].next) {
         waiting = waiting || not_begun(run, &sim->cohorts[i]) > 0.0;
     }
-    return waiting && limit_of(sim, run) > 0;
+    return waiting;
 }
 
-/* No SM is free while a kernel could use it, nor while a collective waits. */
+/* No SM is free while a kernel or a collective that waits could use it. */
 static bool is_busy(const struct sim *sim, int rank)
 {
-    if (sim->ranks[rank].free_sms == 0) {
-        return true;
-    }
-    for (int run = sim->ranks[rank].active; run >= 0;
-         run = sim->runs[run].next_active) {
-        if (is_starved(sim, &sim->runs[run])) {
+    for (int run = sim->ranks[rank].pending; run >= 0;
+         run = sim->runs[run].next_pending) {
+        const struct sim_run *self = &sim->runs[run];
+        int room = model_op_is_collective(sim_op(sim, self))
+                       ? sim_room_collective(sim, self)
+                       : room_of_kernel(sim, self);
+
+        if (room > 0) {
             return false;
         }
     }
-    for (int run = sim->ranks[rank].pending; run >= 0;
-         run = sim->runs[run].next_pending) {
-        if (model_op_is_collective(sim_op(sim, &sim->runs[run]))) {
+    for (int run = sim->ranks[rank].active; run >= 0;
+         run = sim->runs[run].next_active) {
+        const struct sim_run *self = &sim->runs[run];
+
+        if (is_starved(sim, self) && room_of_kernel(sim, self) > 0) {
             return false;
         }
     }
@@ -370,13 +393,14 @@ static bool is_busy(const struct sim *sim, int rank)
 bool sim_sm_check(const struct sim *sim)
 {
     for (int rank = 0; rank < sim->rank_count; rank++) {
-        int sum = sim->ranks[rank].free_sms;
+        int free_sms = sim->ranks[rank].free_sms;
+        int sum = free_sms;
 
         for (int op = 0; op < sim->op_count; op++) {
             sum += sim->runs[rank * sim->op_count + op].sms;
         }
-        if (sum != sim->gpu->sm_count || sim->ranks[rank].free_sms < 0 ||
-            !is_busy(sim, rank)) {
+        if (sum != sim->gpu->sm_count || !is_busy(sim, rank) ||
+            free_sms < -sim_room_shared_max(sim, rank)) {
             return false;
         }
     }

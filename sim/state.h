@@ -55,7 +55,8 @@ struct sim_run {
     double hbm_bytes;  /* moved so far */
     int64_t progress_ps;
     uint32_t generation;
-    int next_active; /* list of the rank's running kernels */
+    int next_active;  /* list of the rank's running kernels */
+    int next_holding; /* list of the rank's collectives that hold SMs */
 };
 
 /* How long a resource, or SIM_SHARE_CAP, set the rate of a joint. */
@@ -83,9 +84,10 @@ struct sim_joint {
 };
 
 struct sim_rank {
-    int free_sms;
-    int pending; /* list of runs that want SMs, by priority and launch */
-    int active;  /* list of running kernels */
+    int free_sms; /* below 0 by those that two runs share (room.c) */
+    int pending;  /* list of runs that want SMs, by priority and launch */
+    int active;   /* list of running kernels */
+    int holding;  /* list of collectives that hold SMs */
     double footprint_bytes; /* chunks of moving collectives in L2 */
     uint64_t launches;
 };
@@ -124,6 +126,7 @@ struct sim {
     int64_t now_ps;
     uint64_t events;
     uint64_t fingerprint;
+    bool sharing; /* some kernel may share its SMs with channels */
     bool check;
     /* rank 0, for the totals */
     int kernels_running, collectives_running;
@@ -139,6 +142,15 @@ bool sim_sm_loads_done(struct sim *sim, int run);
 void sim_sm_release(struct sim *sim, int run);
 /* sm.c: invariant: SMs add up on every rank, and none idles in vain. */
 bool sim_sm_check(const struct sim *sim);
+
+/* room.c: SMs that a kernel, or channels of a collective, may take now. */
+int sim_room_kernel(const struct sim *sim, const struct sim_run *run);
+int sim_room_collective(const struct sim *sim, const struct sim_run *run);
+/* room.c: a collective got its first SMs; it gave them all back. */
+void sim_room_hold(struct sim *sim, int run);
+void sim_room_let_go(struct sim *sim, int run);
+/* room.c: the most that running kernels can share with resident channels. */
+int sim_room_shared_max(const struct sim *sim, int rank);
 
 /* rates.c: bring the progress of a run or a joint to now. */
 void sim_rates_sync_run(struct sim *sim, struct sim_run *run);

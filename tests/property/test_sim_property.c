@@ -130,6 +130,15 @@ static void random_collective(struct bench *bench,
     op->config.chunk_bytes = floor(spread(bench, 768, 2097152));
 }
 
+/* What a CTA asks for; one always fits. Some share SMs with channels. */
+static void random_cta(struct bench *bench, struct model_op *op)
+{
+    op->cta_threads = 32 * (1 + pick(bench, 12));
+    op->cta_registers = 16 + pick(bench, 150);
+    op->cta_shared_bytes = pick(bench, 2) == 0 ? 0 : spread(bench, 128, 50000);
+    op->ctas_per_sm = pick(bench, 3);
+}
+
 static void random_kernel(struct bench *bench, struct model_op *op)
 {
     op->kind = pick(bench, MODEL_OP_MEMORY + 1);
@@ -147,6 +156,9 @@ static void random_kernel(struct bench *bench, struct model_op *op)
                     ? 0
                     : spread(bench, 1e4, 1e8);
     op->sm_limit = pick(bench, 4) == 0 ? 1 + pick(bench, 80) : 0;
+    if (op->kind == MODEL_OP_KERNEL && pick(bench, 2) == 0) {
+        random_cta(bench, op);
+    }
 }
 
 static struct model_op
