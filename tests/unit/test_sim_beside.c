@@ -203,6 +203,80 @@ static void stream_k_takes_what_is_free(void **state)
     assert_near(end_of(&timeline, "g"), 5.0 + 250.0 / 6.0, CLOSE_US);
 }
 
+/*
+ * The AllGather is on the device at 12, the GEMM's first wave runs from 5. It
+ * waits for CTAs to end: with waves until 15, with a persistent grid, whose
+ * CTAs do 3 tiles each, until 35, with stream_k until 30. Then 100 us.
+ */
+static void a_collective_waits_for_a_cta(void **state)
+{
+    static const struct {
+        const char *schedule;
+        double start_us;
+    } rows[] = {{"waves", 15}, {"persistent", 35}, {"stream_k", 30}};
+
+    for (int i = 0; i < FIXTURE_COUNT(rows); i++) {
+        struct timeline timeline =
+            run(*state,
+                model_arena_format(*state,
+                                   "ops:\n"
+                                   "  - {id: g, " GEMM_25 ", schedule: %s}\n"
+                                   "  - {id: a, " GATHER_4 ", start: 7 us}\n",
+                                   rows[i].schedule));
+
+        assert_near(end_of(&timeline, "a"), rows[i].start_us + 100, CLOSE_US);
+        assert_near(op_of(&timeline, "a")->lost.sm, rows[i].start_us - 12,
+                    CLOSE_US);
+    }
+}
+
+/*
+ * Of equal priority the GEMM, launched first, goes on: its third wave of 5
+ * tiles leaves 5 SMs at 25. Of higher priority it does too. With priority for
+ * the AllGather, as above, it begins at 15.
+ */
+static void priority_orders_kernels_and_collectives(void **state)
+{
+    static const struct {
+        const char *streams;
+        double start_us;
+    } rows[] = {{"{compute: 1, comm: 1}", 25},
+                {"{compute: 2, comm: 1}", 25},
+                {"{compute: 1, comm: 2}", 15}};
+
+    for (int i = 0; i < FIXTURE_COUNT(rows); i++) {
+        struct timeline timeline =
+            run(*state,
+                model_arena_format(*state,
+                                   "streams: %s\n"
+                                   "ops:\n"
+                                   "  - {id: g, " GEMM_25 "}\n"
+                                   "  - {id: a, " GATHER_4 ", start: 7 us}\n",
+                                   rows[i].streams));
+
+        assert_near(end_of(&timeline, "a"), rows[i].start_us + 100, CLOSE_US);
+    }
+}
+
+/*
+ * At most 4 SMs: 7 waves, 5 to 75. The other 6 are free for the AllGather at
+ * 12. With at most 8 it finds 2 and waits for 2 more until 15.
+ */
+static void an_sm_limit_leaves_sms_to_collectives(void **state)
+{
+    struct timeline timeline =
+        run(*state, "ops:\n"
+                    "  - {id: g, " GEMM_25 ", sm_limit: 4}\n"
+                    "  - {id: a, " GATHER_4 ", start: 7 us}\n");
+
+    assert_near(end_of(&timeline, "g"), 75, CLOSE_US);
+    assert_near(end_of(&timeline, "a"), 112, CLOSE_US);
+    timeline = run(*state, "ops:\n"
+                           "  - {id: g, " GEMM_25 ", sm_limit: 8}\n"
+                           "  - {id: a, " GATHER_4 ", start: 7 us}\n");
+    assert_near(end_of(&timeline, "a"), 115, CLOSE_US);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -217,6 +291,9 @@ int main(void)
         cmocka_unit_test(persistent_leftovers_run_afterwards),
         cmocka_unit_test(a_persistent_kernel_takes_two_rounds),
         cmocka_unit_test(stream_k_takes_what_is_free),
+        cmocka_unit_test(a_collective_waits_for_a_cta),
+        cmocka_unit_test(priority_orders_kernels_and_collectives),
+        cmocka_unit_test(an_sm_limit_leaves_sms_to_collectives),
     };
     return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
 }

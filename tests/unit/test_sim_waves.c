@@ -52,6 +52,39 @@ static void an_sm_limit_makes_more_waves(void **state)
 }
 
 /*
+ * On at most 5 SMs: persistent 5 CTAs of 25 / 5 tiles; stream_k 250 us of work
+ * over 5 SMs. Both 50 us. On at most 4: 7 tiles for one CTA, 70; 62.5.
+ */
+static void an_sm_limit_holds_for_all_schedules(void **state)
+{
+    static const struct {
+        const char *schedule;
+        int limit;
+        double us;
+    } rows[] = {{"waves", 5, 50},
+                {"persistent", 5, 50},
+                {"stream_k", 5, 50},
+                {"waves", 4, 70},
+                {"persistent", 4, 70},
+                {"stream_k", 4, 62.5},
+                /* more than there are: as without */
+                {"waves", 99, 30},
+                {"persistent", 99, 30},
+                {"stream_k", 99, 25}};
+
+    for (int i = 0; i < FIXTURE_COUNT(rows); i++) {
+        struct timeline timeline =
+            run(*state,
+                model_arena_format(*state,
+                                   "ops: [{id: g, " GEMM_25 ", schedule: %s, "
+                                   "sm_limit: %d}]",
+                                   rows[i].schedule, rows[i].limit));
+
+        assert_near(end_of(&timeline, "g"), 5 + rows[i].us, CLOSE_US);
+    }
+}
+
+/*
  * 40 CTAs of 10 MFLOP, 2 on an SM: 20 loads of 20 us on 10 SMs, 2 waves. Both
  * CTAs of an SM share its rate.
  */
@@ -260,6 +293,7 @@ int main(void)
         cmocka_unit_test(a_grid_takes_its_waves),
         cmocka_unit_test(a_gemm_takes_its_waves),
         cmocka_unit_test(an_sm_limit_makes_more_waves),
+        cmocka_unit_test(an_sm_limit_holds_for_all_schedules),
         cmocka_unit_test(occupancy_merges_ctas_into_loads),
         cmocka_unit_test(stream_k_divides_evenly),
         cmocka_unit_test(a_memory_kernel_takes_bytes_over_rate),
