@@ -281,6 +281,18 @@ model_plan_find(const struct model_plan *plan,
     return NULL;
 }
 
+struct model_config model_plan_default(enum model_collective_kind kind,
+                                       const struct model_config *fallback)
+{
+    struct model_config config = *fallback;
+
+    if (config.algorithm != MODEL_UNSET &&
+        !model_collective_runs(kind, (enum model_algorithm)config.algorithm)) {
+        config.algorithm = (int)model_collective_algorithm(kind);
+    }
+    return config;
+}
+
 struct model_config model_plan_config(const struct model_plan *plan,
                                       const struct model_workload *workload,
                                       const struct model_op *op,
@@ -293,14 +305,9 @@ struct model_config model_plan_config(const struct model_plan *plan,
         model_config_fill(&config, &row->config);
     }
     if (fallback != NULL) {
-        struct model_config last = *fallback;
-        enum model_collective_kind kind = model_op_collective(op);
+        struct model_config last =
+            model_plan_default(model_op_collective(op), fallback);
 
-        if (last.algorithm != MODEL_UNSET &&
-            !model_collective_runs(kind,
-                                   (enum model_algorithm)last.algorithm)) {
-            last.algorithm = (int)model_collective_algorithm(kind);
-        }
         model_config_fill(&config, &last);
     }
     return config;

@@ -64,9 +64,15 @@ model_plan_find(const struct model_plan *plan,
                 const struct model_op *op);
 
 /*
+ * The fallback for a kind of collective: where its algorithm cannot do that
+ * kind, with the kind's usual one.
+ */
+struct model_config model_plan_default(enum model_collective_kind kind,
+                                       const struct model_config *fallback);
+
+/*
  * What an op runs with: its own keys, then the plan (may be NULL), then the
- * fallback; where its algorithm cannot do this kind of collective, the kind's
- * usual one.
+ * fallback for its kind.
  */
 struct model_config model_plan_config(const struct model_plan *plan,
                                       const struct model_workload *workload,

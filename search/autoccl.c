@@ -136,11 +136,10 @@ static void make_key(struct tuner *tuner, int class_index)
                         .group = part->group,
                         .bytes = part->bytes,
                         .round_left = ROUND_CALLS,
-                        .best = problem->baseline,
+                        .best = part->baseline,
                         .best_us = HUGE_VAL,
                         .trying = -1};
-    key->space_count =
-        search_subspaces(problem, part->bytes, part->group, spaces);
+    key->space_count = search_subspaces(problem, part, spaces);
     for (int s = 0; s < key->space_count; s++) {
         search_descent_start(&key->spaces[s], tuner->task->arena, &spaces[s],
                              PRETRAIN_CALLS / key->space_count,

@@ -94,7 +94,7 @@ static enum model_status measure_native(struct climb *climb)
     const struct search_problem *problem = climb->task->problem;
 
     for (int i = 0; i < problem->class_count; i++) {
-        climb->climbers[i].config = problem->baseline;
+        climb->climbers[i].config = problem->classes[i].baseline;
     }
     return measure(climb);
 }
@@ -184,11 +184,11 @@ static enum model_status climb_subspace(struct climb *climb, int subspace)
         const struct search_class *part = &problem->classes[i];
         struct search_space spaces[MODEL_TRANSPORTS];
 
-        (void)search_subspaces(problem, part->bytes, part->group, spaces);
+        (void)search_subspaces(problem, part, spaces);
         climb->climbers[i] = (struct climber){.space = spaces[subspace],
                                               .priority = FIRST_PRIORITY,
                                               .raise = RAISE_MIN};
-        climb->climbers[i].config = problem->baseline;
+        climb->climbers[i].config = part->baseline;
     }
     status = MODEL_OK;
     for (int window = 0; window < problem->window_count; window++) {
@@ -233,7 +233,10 @@ enum model_status search_find_lagom(struct search_task *task,
         model_arena_array(task->arena, classes, sizeof(*best));
     struct search_space spaces[MODEL_TRANSPORTS];
     enum model_status status = MODEL_OK;
-    int subspaces = search_subspaces(problem, 0.0, 0, spaces);
+    int subspaces =
+        problem->class_count > 0
+            ? search_subspaces(problem, &problem->classes[0], spaces)
+            : 0;
 
     climb.climbers =
         model_arena_array(task->arena, classes, sizeof(*climb.climbers));

@@ -35,6 +35,8 @@ static int find_class(struct search_problem *problem, const struct model_op *op)
                               .bytes = op->bytes,
                               .group = op->group,
                               .fixed = op->config,
+                              .baseline = model_plan_default(
+                                  model_op_collective(op), &problem->baseline),
                               .window_index = find_window(problem, op->window)};
     return problem->class_count++;
 }

@@ -17,7 +17,8 @@ struct search_class {
     int kind;           /* enum model_op_kind */
     double bytes;
     int group;
-    struct model_config fixed; /* keys that the ops themselves give */
+    struct model_config fixed;    /* keys that the ops themselves give */
+    struct model_config baseline; /* what NCCL itself would choose */
     int window_index;
     int op_count;
 };
@@ -25,7 +26,7 @@ struct search_class {
 struct search_problem {
     const struct model_topology *topology;
     const struct model_workload *workload;
-    struct model_config baseline; /* what NCCL itself would choose */
+    struct model_config baseline; /* what NCCL chooses for large collectives */
     struct search_class *classes;
     int class_count;
     const char **windows;

@@ -6,12 +6,11 @@
 #include <math.h>
 
 int search_subspaces(const struct search_problem *problem,
-                     double bytes,
-                     int group,
+                     const struct search_class *part,
                      struct search_space spaces[MODEL_TRANSPORTS])
 {
     const struct model_topology *topology = problem->topology;
-    double n = problem->workload->groups[group].count;
+    double n = problem->workload->groups[part->group].count;
     bool all_nvlink = topology->nvlink.kind == MODEL_NVLINK_SWITCH ||
                       topology->nvlink.kind == MODEL_NVLINK_MESH;
     int count = 0;
@@ -25,8 +24,8 @@ int search_subspaces(const struct search_problem *problem,
             .channels_max = topology->gpu.sm_count < SEARCH_CHANNELS_MAX
                                 ? topology->gpu.sm_count
                                 : SEARCH_CHANNELS_MAX,
-            .count_bytes = bytes / n};
-        spaces[count].subspace.algorithm = MODEL_RING;
+            .count_bytes = part->bytes / n};
+        spaces[count].subspace.algorithm = part->baseline.algorithm;
         spaces[count].subspace.protocol = MODEL_SIMPLE;
         spaces[count].subspace.transport = transport;
         count++;

@@ -37,13 +37,12 @@ struct search_space {
 };
 
 /*
- * The subspaces of a collective; returns how many, at most
- * MODEL_TRANSPORTS. Where NVLink joins all GPUs of a
- * node, host memory is no alternative.
+ * The subspaces of a class: the algorithm that NCCL chooses, Simple, over each
+ * transport; returns how many, at most MODEL_TRANSPORTS. Where NVLink joins
+ * all GPUs of a node, host memory is no alternative.
  */
 int search_subspaces(const struct search_problem *problem,
-                     double bytes,
-                     int group,
+                     const struct search_class *part,
                      struct search_space spaces[MODEL_TRANSPORTS]);
 
 /* How many chunks a (channels, threads) has: i = 1 .. result. */

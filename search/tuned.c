@@ -55,7 +55,7 @@ static enum model_status evaluate_nccl(struct search_task *task,
         model_arena_array(task->arena, (size_t)classes + 1, sizeof(*configs));
 
     for (int i = 0; i < classes; i++) {
-        configs[i] = task->problem->baseline;
+        configs[i] = task->problem->classes[i].baseline;
     }
     return search_iteration_us(task, configs, nccl_us);
 }

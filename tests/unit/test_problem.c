@@ -209,7 +209,7 @@ static int subspaces(struct model_arena *arena,
                          "ops: [{id: a, kind: all_gather, size: 8 MiB}]\n");
     const struct search_problem *problem = problem_of(arena, topology, w);
 
-    return search_subspaces(problem, 8388608, 0, spaces);
+    return search_subspaces(problem, &problem->classes[0], spaces);
 }
 
 /* Over PCIe P2P and SHM; where NVLink joins all, P2P alone. */
