@@ -90,6 +90,9 @@ void model_collective_pairwise(struct model_walk *walk,
     step_us = (walk->transfer_us + walk->wait_us) / walk->weight;
     result->channel_bytes = peers * part_bytes;
     result->channel_bytes_per_us = chunk_bytes / step_us;
+    result->step_latency_us = model_walk_latency_us(walk);
+    result->step_bytes = chunk_bytes;
+    result->first_steps = (int)peers;
     result->hbm_ratio = buffer_ratio(task) + model_parts_fifo_ratio(walk, task);
     model_parts_finish(walk, task, chunk_bytes, result);
 }

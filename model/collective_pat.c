@@ -58,6 +58,9 @@ void model_collective_pat(struct model_walk *walk,
     result->channel_bytes = (double)(n - 1) * part_bytes;
     result->channel_bytes_per_us = chunk_bytes / step_us;
     result->fill_us = (steps - 1.0) * step_us;
+    result->step_latency_us = model_walk_latency_us(walk);
+    result->step_bytes = chunk_bytes;
+    result->first_steps = (int)steps;
     result->hbm_ratio =
         1.0 + 2.0 / (double)(n - 1) + model_parts_fifo_ratio(walk, task);
     model_parts_finish(walk, task, chunk_bytes, result);

@@ -161,6 +161,11 @@ static const struct model_field channel_fields[] = {
              MODEL_TIME,
              sync_us,
              "fence, flag and barrier of one chunk step, without the path"),
+    QUANTITY("start",
+             MODEL_TIME,
+             nccl_start_us,
+             "what a NCCL kernel takes before its first step and after its "
+             "last"),
     PART("ll", ll_fields, "protocol LL: a flag beside each 8 bytes"),
     PART("ll128", ll128_fields, "protocol LL128: a flag in each 128 bytes"),
     COUNT("registers", nccl_registers, 1, 255, "per thread of NCCL kernels"),

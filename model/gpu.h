@@ -63,6 +63,7 @@ struct model_gpu {
     double sync_us;                    /* fence, flag and barrier of a step */
     double ll_warp_bytes, ll_sync_us;  /* the same two with protocol LL */
     double ll128_warp_bytes, ll128_sync_us;
+    double nccl_start_us; /* a NCCL kernel's own, outside its steps */
     int nccl_registers;       /* per thread of a NCCL kernel */
     double nccl_shared_bytes; /* per CTA of a NCCL kernel */
 

@@ -33,6 +33,7 @@ void model_walk_start(struct model_walk *walk,
     walk->device_fifos = 0.0;
     walk->network_sends = 0.0;
     walk->slowest_us = 0.0;
+    walk->slowest_trip_us = 0.0;
     walk->in_flight_bytes = 0.0;
     walk->fault = NULL;
 }
@@ -77,6 +78,7 @@ double model_walk_send(
     wait_us = model_channel_wait_us(&channel, walk->chunk_bytes);
     if (transfer_us > walk->slowest_us) {
         walk->slowest_us = transfer_us;
+        walk->slowest_trip_us = channel.round_trip_us;
         walk->in_flight_bytes = channel.in_flight_bytes * wire_ratio;
     }
     walk->weight += flows;
@@ -96,6 +98,11 @@ double model_walk_send(
 double model_walk_wait_us(const struct model_walk *walk)
 {
     return walk->weight > 0.0 ? walk->wait_us / walk->weight : 0.0;
+}
+
+double model_walk_latency_us(const struct model_walk *walk)
+{
+    return walk->slowest_trip_us + model_walk_wait_us(walk);
 }
 
 static int compare_ints(const void *left, const void *right)

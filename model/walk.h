@@ -32,6 +32,7 @@ struct model_walk {
     double network_sends; /* where the NIC reads the sender's memory */
     /* extremes */
     double slowest_us;      /* transfer of one chunk */
+    double slowest_trip_us; /* its round trip */
     double in_flight_bytes; /* of the slowest, on the wire */
     const char *fault;      /* why the protocol cannot run here, or NULL */
     /* by link, zero between collectives */
@@ -63,6 +64,9 @@ void model_walk_link(struct model_walk *walk, int link, double flows);
 
 /* Mean of the waits of a step. */
 double model_walk_wait_us(const struct model_walk *walk);
+
+/* The part of a step in which nothing moves: one round trip, and the wait. */
+double model_walk_latency_us(const struct model_walk *walk);
 
 /* The links in ascending order, in the arena; empties the walk's table. */
 const struct model_use *model_walk_uses(struct model_walk *walk, int *count);

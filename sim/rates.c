@@ -236,12 +236,12 @@ static void set_capacities(struct sim *sim)
     }
 }
 
-double sim_rates_alone(const struct sim *sim, const struct sim_joint *joint)
+/* The most that links and memory let one channel of a lone joint move. */
+static double shared_rate(const struct sim *sim, const struct sim_joint *joint)
 {
     const struct model_collective *cost = joint->cost;
-    double rate = fmin(cost->channel_bytes_per_us,
-                       hbm_bytes_per_us(sim) /
-                           ((double)cost->channels * cost->hbm_ratio));
+    double rate =
+        hbm_bytes_per_us(sim) / ((double)cost->channels * cost->hbm_ratio);
 
     for (int i = 0; i < cost->use_count; i++) {
         double flows = cost->uses[i].flows;
@@ -252,6 +252,23 @@ double sim_rates_alone(const struct sim *sim, const struct sim_joint *joint)
                            flows);
     }
     return rate;
+}
+
+double sim_rates_alone(const struct sim *sim, const struct sim_joint *joint)
+{
+    return fmin(joint->cost->channel_bytes_per_us, shared_rate(sim, joint));
+}
+
+/* See collective.h: all channels wait at once. */
+double sim_rates_lockstep_us(const struct sim *sim,
+                             const struct sim_joint *joint)
+{
+    const struct model_collective *cost = joint->cost;
+    double step_us = cost->step_latency_us +
+                     cost->step_bytes / shared_rate(sim, joint);
+
+    return (double)cost->first_steps *
+           fmax(step_us - cost->step_bytes / joint->alone_rate, 0.0);
 }
 
 /* What was used since the last solve. */

@@ -239,9 +239,12 @@ static void set_joints(struct setup *setup, int index)
             sim->request.all_ranks
                 ? group
                 : (struct model_group){.name = group.name, .count = 1};
-        joint->alone_rate = joint->cost->channel_bytes > 0.0
-                                ? sim_rates_alone(sim, joint)
-                                : 1.0;
+        joint->alone_rate = 1.0;
+        if (joint->cost->channel_bytes > 0.0) {
+            joint->alone_rate = sim_rates_alone(sim, joint);
+            joint->fill_us =
+                joint->cost->fill_us + sim_rates_lockstep_us(sim, joint);
+        }
     }
 }
 

@@ -158,8 +158,8 @@ void sim_joint_resident(struct sim *sim, int run)
     joint->started_ps = sim->now_ps;
     if (!(joint->cost->channel_bytes > 0.0)) {
         push_joint(sim, index, SIM_EVENT_MOVED, 0.0);
-    } else if (joint->cost->fill_us > 0.0) {
-        push_joint(sim, index, SIM_EVENT_FILLED, joint->cost->fill_us);
+    } else if (joint->fill_us > 0.0) {
+        push_joint(sim, index, SIM_EVENT_FILLED, joint->fill_us);
     } else {
         start_moving(sim, index);
     }
