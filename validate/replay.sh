@@ -23,19 +23,23 @@ fi
 [ $# -gt 0 ] || set -- $here/records/*.csv
 
 # What NCCL may choose from. `where` is matched with the topology's one-line
-# form: LL128 needs NVLink in a node (or a network alone), NVLS an NVSwitch of
-# H100 or later and more than two GPUs. `-`: as the topology says NCCL does.
+# form: LL128 needs NVLink, NVLS an NVSwitch, H100 or later and more than two
+# GPUs a node. `-`: as the topology says NCCL does. ring5 is the five kinds that
+# rings do.
 pairs='
-# algorithm protocol kinds       nodes where                threads chunk    channels
-ring        simple   all         any   .                    -       -        -
-ring        ll       all         any   .                    512     32 KiB   -
-ring        ll128    all         any   nvswitch|nvlink:mesh 640     576000 B -
-tree        simple   all_reduce  any   .                    512     512 KiB  -
-tree        ll       all_reduce  any   .                    512     32 KiB   -
-tree        ll128    all_reduce  any   nvswitch|nvlink:mesh 640     576000 B -
-nvls        simple   all_reduce  one   (h[12]|b[23])00.*nvswitch 640  128 KiB  16
-nvlstree    simple   all_reduce  many  (h[12]|b[23])00.*nvswitch 640  128 KiB  16
+# algorithm protocol kinds      nodes where                threads chunk    channels
+ring        simple   ring5      any   .                    -       -        -
+ring        ll       ring5      any   .                    512     32 KiB   -
+ring        ll128    ring5      any   nvswitch|nvlink:mesh 640     576000 B -
+tree        simple   all_reduce many  .                    512     512 KiB  -
+tree        ll       all_reduce many  .                    512     32 KiB   -
+tree        ll128    all_reduce many  nvswitch|nvlink:mesh 640     576000 B -
+nvls        simple   all_reduce one   gpu:[hb].*nvswitch   640     128 KiB  16
+nvls_tree   simple   all_reduce many  gpu:[hb].*nvswitch   640     128 KiB  16
+pairwise    simple   all_to_all any   nvswitch|nvlink:mesh 640     512 KiB  32
+pairwise    simple   send_recv  any   nvswitch|nvlink:mesh 640     512 KiB  32
 '
+rings='all_gather reduce_scatter all_reduce broadcast reduce'
 
 # Constants of the model were fitted to these: they show a fit.
 fitted='autoccl-a40-allgather b300-channels'
@@ -56,7 +60,8 @@ sed -nE 's/.*topology=([^ ;,]+).*/\1/p' "$@" | sort -u |
 
 # From rows to $work/jobs (a line a run), $work/N.yaml and $work/rows.
 awk -f $here/replay_plan.awk -v work="$work" -v min="${MIN_SIZE:-1048576}" \
-    -v pairs="$pairs" -v machines="$work/machines" -v fitted="$fitted" \
+    -v pairs="$pairs" -v rings="$rings" -v machines="$work/machines" \
+    -v fitted="$fitted" \
     -v kinds="$(choices kind)" -v algorithms="$(choices algorithm)" \
     -v protocols="$(choices protocol)" "$@"
 

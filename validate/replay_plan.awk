@@ -74,10 +74,10 @@ function add_op(id, settings) {
 
 # Says whether a pair may carry this row.
 function allowed(part, topology) {
-    return (part[3] == "all" || part[3] == kind) &&
+    return (part[3] == "ring5" ? index(" " rings " ", " " kind " ") > 0 \
+                               : part[3] == kind) &&
         (part[4] == "any" || (part[4] == "one") == ($3 == 1)) &&
         form[topology] ~ part[5] && (part[1] !~ /^nvls/ || $4 / $3 > 2) &&
-        (part[1] != "tree" || $3 > 1) &&
         ($14 == "" || $14 == part[1]) && ($15 == "" || $15 == part[2]) &&
         ("algorithm", part[1]) in known && ("protocol", part[2]) in known
 }
@@ -120,7 +120,7 @@ $7 < min {
 
 {
     topology = note("topology")
-    kind = $6 == "alltoall" ? "all_to_all" : $6
+    kind = $6 == "alltoall" ? "all_to_all" : $6 == "sendrecv" ? "send_recv" : $6
     if (!(topology in form)) {
         skip("no topology " topology)
         next
