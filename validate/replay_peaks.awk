@@ -8,8 +8,8 @@ BEGIN {
 }
 
 FNR == NR {
-    split($1, part, /[rc]/)
-    us[part[2]] = $6 - $5
+    split($1, part, ".")
+    us[part[1]] = $6 - $5
     next
 }
 
@@ -28,7 +28,7 @@ $2 ~ /figure 3 (NC|NT|C)$/ {
     n = ++points[curve]
     x[curve, n] = axis == "NC" ? $9 : axis == "NT" ? $10 : kib($11)
     measured[curve, n] = 1 / $7
-    predicted[curve, n] = 1 / us[$1]
+    predicted[curve, n] = 1 / us["r" $1]
 }
 
 function kib(bytes) {

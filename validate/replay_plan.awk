@@ -1,7 +1,7 @@
 # replay_plan.awk - from records to simulations.
 #
 # Writes to the folder `work`: N.yaml, one workload a machine and number of
-# ranks, with an op for each candidate of each row; jobs, a line for each N;
+# ranks, with an op rROW.ALGORITHM.PROTOCOL for each candidate of each row; jobs, a line for each N;
 # rows, what the tables need; skipped, what was left out and why.
 
 BEGIN {
@@ -79,17 +79,19 @@ function allowed(part, topology) {
         (part[4] == "any" || (part[4] == "one") == ($3 == 1)) &&
         form[topology] ~ part[5] && (part[1] !~ /^nvls/ || $4 / $3 > 2) &&
         ($14 == "" || $14 == part[1]) && ($15 == "" || $15 == part[2]) &&
+        (only == "" || index("+" only "+", "+" part[1] "/" part[2] "+")) &&
         ("algorithm", part[1]) in known && ("protocol", part[2]) in known
 }
 
 # The ops of a row; returns how many.
 function add_ops(topology,    i, n, part, chunk, channels) {
     chunk = note("chunk_bytes")
+    only = note("only")
     for (i = 1; i <= pair_count; i++) {
         split_pair(pair[i], part)
         if (!allowed(part, topology)) continue
         channels = $11 != "" ? $11 : part[8]
-        add_op("r" row "c" i, key("algorithm", part[1]) \
+        add_op("r" row "." part[1] "." part[2], key("algorithm", part[1]) \
             key("protocol", part[2]) key("channels", channels) \
             key("threads", $12 != "" ? $12 : part[6]) \
             (chunk != "" ? key("chunk", chunk, " B") : key("chunk", part[7])) \

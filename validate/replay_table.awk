@@ -1,6 +1,7 @@
 # replay_table.awk TIMES ROWS - how far predicted bandwidths are from measured.
 #
-# TIMES is what `lagom run --format csv` printed: ids rROWcPAIR, start, end, ...
+# TIMES is what `lagom run --format csv` printed: ids as in replay_plan.awk, and
+# in columns 5 and 6 start and end.
 # The error of a row is predicted over measured bandwidth less 1: positive where
 # the model is too fast.
 
@@ -9,11 +10,11 @@ BEGIN {
 }
 
 FNR == NR {
-    split($1, part, /[rc]/)
+    split($1, part, ".")
     us = $6 - $5
-    if (!(part[2] in best) || us < best[part[2]]) {
-        best[part[2]] = us
-        pick[part[2]] = settings()
+    if (!(part[1] in best) || us < best[part[1]]) {
+        best[part[1]] = us
+        pick[part[1]] = part[2] " " part[3]
     }
     next
 }
@@ -23,14 +24,8 @@ FNR == 1 {
     $0 = $0
 }
 
-# The settings that a run's last columns name.
-function settings(    i, text) {
-    for (i = 15; i <= NF; i++) text = text " " $i
-    return text
-}
-
 {
-    error = $7 / best[$1] - 1
+    error = $7 / best["r" $1] - 1
     if (!($2 in seen)) {
         seen[$2] = 1
         names[++name_count] = $2
@@ -49,8 +44,8 @@ function settings(    i, text) {
         seen["gpu " $3] = 1
     }
     if (verbose) {
-        printf "%-34s %-6s %12d %10.1f %10.1f %+7.1f%% %s\n", $2, $4, $6, $7,
-            best[$1], 100 * error, pick[$1]
+        printf "%-34s %-6s %12.0f %10.1f %10.1f %+7.1f%% %s\n", $2, $4, $6, $7,
+            best["r" $1], 100 * error, pick["r" $1]
     }
 }
 
@@ -77,6 +72,7 @@ function median(name,    n) {
 }
 
 function print_line(name, label) {
+    if (rows[name] == 0) return
     sort(name)
     printf "%-34s %5d %7.1f%% %7.1f%% %+7.1f%%%s\n", label, rows[name],
         100 * median(name), 100 * errors[name, rows[name]],
@@ -95,6 +91,7 @@ END {
     for (i = 1; i <= gpu_count; i++) print_line("gpu " gpus[i], gpus[i])
     print_line("all fits", "all of the fit *")
     print_line("all predictions", "all others")
+    if (rows["medians"] == 0) exit
     sort("medians")
     printf "%-34s %5d %7.1f%%\n", "median of the others' medians",
         rows["medians"], 100 * median("medians")
