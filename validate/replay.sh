@@ -31,7 +31,7 @@ pairs='
 ring        simple   ring5      any   .                    -       -        -
 ring        ll       ring5      any   .                    512     32 KiB   -
 ring        ll128    ring5      any   nvswitch|nvlink:mesh 640     576000 B -
-tree        simple   all_reduce many  .                    512     512 KiB  -
+tree        simple   all_reduce many  .                    512     -        -
 tree        ll       all_reduce many  .                    512     32 KiB   -
 tree        ll128    all_reduce many  nvswitch|nvlink:mesh 640     576000 B -
 nvls        simple   all_reduce one   gpu:[hb].*nvswitch   640     128 KiB  16
