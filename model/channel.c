@@ -35,6 +35,21 @@ static double gpu_sync_us(const struct model_gpu *gpu,
     return gpu->sync_us;
 }
 
+double model_channel_start_us(const struct model_gpu *gpu,
+                              enum model_protocol protocol)
+{
+    switch (protocol) {
+    case MODEL_LL:
+        return gpu->ll_start_us;
+    case MODEL_LL128:
+        return gpu->ll128_start_us;
+    case MODEL_SIMPLE:
+    case MODEL_PROTOCOLS:
+        break;
+    }
+    return gpu->start_us;
+}
+
 /* From a load or store leaving the SM to its completion, protocol Simple. */
 static double round_trip_us(const struct model_topology *topology,
                             const struct model_hop *hop)
@@ -72,10 +87,8 @@ static void add_network(struct model_channel *channel,
     channel->sync_us +=
         protocol == MODEL_SIMPLE ? nics->sync_us : nics->flag_sync_us;
     credit_us = channel->sync_us + 2.0 * hop->latency_us;
-    channel->most_bytes_per_us =
-        fmin(channel->most_bytes_per_us,
-             fmin(nics->channel_bytes_per_us / facts->wire_ratio,
-                  fifo_bytes / credit_us));
+    channel->connection_bytes_per_us = fmin(
+        nics->channel_bytes_per_us / facts->wire_ratio, fifo_bytes / credit_us);
     channel->forward_us_per_byte =
         facts->wire_ratio / facts->slices / (nics->bytes_per_us * nics->ratio);
 }
@@ -92,7 +105,11 @@ struct model_channel model_channel_make(const struct model_topology *topology,
         .round_trip_us = gpu->hbm_latency_us,
         .issue_bytes_per_us = gpu->channel_issue_bytes_per_us / wire_ratio,
         .most_bytes_per_us = gpu->channel_bytes_per_us / wire_ratio,
-        .sync_us = gpu_sync_us(gpu, protocol) + hop->latency_us};
+        .connection_bytes_per_us = HUGE_VAL,
+        .work_ratio = 1.0,
+        .sync_us = model_protocol_facts(protocol)->slices *
+                       gpu_sync_us(gpu, protocol) +
+                   hop->latency_us};
 
     if (protocol == MODEL_SIMPLE) {
         channel.round_trip_us = round_trip_us(topology, hop);
@@ -108,18 +125,20 @@ struct model_channel model_channel_make(const struct model_topology *topology,
         fmin(channel.in_flight_bytes /
                  (channel.round_trip_us +
                   channel.in_flight_bytes / channel.issue_bytes_per_us),
-             channel.most_bytes_per_us);
+             fmin(channel.most_bytes_per_us, channel.connection_bytes_per_us));
     return channel;
 }
 
 double model_channel_transfer_us(const struct model_channel *channel,
                                  double chunk_bytes)
 {
+    double work_bytes = channel->work_ratio * chunk_bytes;
     double trips = fmax(chunk_bytes / channel->in_flight_bytes, 1.0);
+    double issue_us = work_bytes / channel->issue_bytes_per_us +
+                      channel->round_trip_us * trips;
 
-    return fmax(chunk_bytes / channel->issue_bytes_per_us +
-                    channel->round_trip_us * trips,
-                chunk_bytes / channel->most_bytes_per_us);
+    return fmax(fmax(issue_us, work_bytes / channel->most_bytes_per_us),
+                chunk_bytes / channel->connection_bytes_per_us);
 }
 
 double model_channel_wait_us(const struct model_channel *channel,

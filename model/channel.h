@@ -19,6 +19,10 @@
  * wire bytes. The synchronisation is the GPU's, plus the hop's latency, plus
  * that of host memory (SHM) or the proxy's work (network).
  *
+ * b and the cap hold for a copy that is passed on (recvCopySend: one load, two
+ * stores a byte). A primitive with other loads and stores takes work_ratio
+ * times as long (gpu.h: reduce_ratio, exchange_ratio).
+ *
  * A NIC sends a slice when it is complete: the last slice of a chunk arrives
  * its length over the NIC's rate later than its bytes were written.
  */
@@ -33,9 +37,11 @@ struct model_channel {
     double in_flight_bytes;
     double round_trip_us;
     double issue_bytes_per_us;
-    double most_bytes_per_us;   /* caps */
-    double bytes_per_us;        /* of a long chunk */
-    double sync_us;             /* per step */
+    double most_bytes_per_us;       /* cap of the CTA */
+    double connection_bytes_per_us; /* cap of the network's connection */
+    double work_ratio;   /* CTA time per byte, relative to recvCopySend: 1 */
+    double bytes_per_us; /* of a long chunk */
+    double sync_us;      /* per step */
     double forward_us_per_byte; /* of chunk: waiting for the NIC's slice */
 };
 
@@ -44,6 +50,10 @@ struct model_channel model_channel_make(const struct model_topology *topology,
                                         const struct model_hop *hop,
                                         enum model_protocol protocol,
                                         int threads);
+
+/* What a NCCL kernel takes before its first step and after its last, us. */
+double model_channel_start_us(const struct model_gpu *gpu,
+                              enum model_protocol protocol);
 
 /* How long the CTA works on a chunk, without synchronisation. */
 double model_channel_transfer_us(const struct model_channel *channel,

@@ -139,7 +139,9 @@ model_collective_make(struct model_walk *walk,
     if (task->group->count > 1) {
         row->make(walk, task, &result);
         if (result.sms > 0) {
-            result.fill_us += walk->fabric->topology->gpu.nccl_start_us;
+            result.fill_us += model_channel_start_us(
+                &walk->fabric->topology->gpu,
+                (enum model_protocol)task->config->protocol);
         }
     }
     return result;

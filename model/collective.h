@@ -21,9 +21,9 @@
  *
  * Channels share a link, each waiting between its steps while others use it.
  * But they all begin together: in the first first_steps steps, until the first
- * chunk of each has arrived, all wait at once and the link is idle then, so that
- * such a step lasts its latency plus its bytes at the link's pace (AutoCCL,
- * NSDI'25, eq. 2). Short collectives have no other steps.
+ * chunk of each has arrived, all wait at once and the link is idle then, so
+ * that such a step lasts its latency plus its bytes at the link's pace
+ * (AutoCCL, NSDI'25, eq. 2). Short collectives have no other steps.
  */
 #ifndef MODEL_COLLECTIVE_H
 #define MODEL_COLLECTIVE_H
@@ -61,9 +61,9 @@ struct model_collective {
     double channel_bytes;         /* progress of one channel in all */
     double channel_bytes_per_us;  /* the most one channel reaches, with sync */
     double fill_us;               /* from all resident to steady progress */
-    double step_latency_us; /* part of a step in which nothing is moved */
-    double step_bytes;      /* progress of a step */
-    int first_steps;        /* that channels begin together; see below */
+    double step_latency_us;       /* part of a step in which nothing is moved */
+    double step_bytes;            /* progress of a step */
+    int first_steps;              /* that channels begin together; see below */
     double chunk_bytes;           /* C_eff */
     double in_flight_bytes;       /* per channel, over the slowest hop */
     double hbm_ratio;             /* HBM bytes of a rank per byte of progress */

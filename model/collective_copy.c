@@ -26,7 +26,7 @@ void model_collective_copy(struct model_walk *walk,
 
     config.transport = MODEL_P2P;
     config.protocol = MODEL_SIMPLE;
-    model_walk_start(walk, &config, config.threads, part_bytes);
+    model_walk_start(walk, &config, config.threads, 1.0, part_bytes);
     for (int i = 0; i < count; i++) {
         int first;
         int end;

@@ -131,7 +131,7 @@ void model_collective_nvls(struct model_walk *walk,
 {
     double chunk_bytes;
 
-    model_walk_start(walk, task->config, task->config->threads, 0.0);
+    model_walk_start(walk, task->config, task->config->threads, 1.0, 0.0);
     chunk_bytes = make_switched(walk, task, result);
     model_parts_finish(walk, task, chunk_bytes, result);
     if (model_group_spans_nodes(task->group,
@@ -152,7 +152,7 @@ void model_collective_nvls_tree(struct model_walk *walk,
     int nodes;
 
     model_walk_start(walk, task->config,
-                     (int)fmax(task->config->threads / 4.0, 32.0),
+                     (int)fmax(task->config->threads / 4.0, 32.0), 1.0,
                      fmin(task->config->chunk_bytes, CHUNK_MAX));
     path_us = model_parts_walk_trees(walk, task, share, &nodes);
     if (nodes < 2) {

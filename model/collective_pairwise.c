@@ -4,9 +4,10 @@
  *
  * Progress is wire bytes: what a rank sends to others, divided over its
  * channels. In an all_to_all each of the n - 1 peers gets M / n; channels go
- * from peer to peer, so their pace is the mean over all transfers. A chunk is
- * at most one FIFO slot and at most what one peer gets of a channel,
- * C_eff = min(C, slot, M / n / NC) (NCCL 2.18.3 src/enqueue.cc).
+ * from peer to peer, so their pace is the mean over all transfers, and 1 / n of
+ * them serve the rank's own part. A chunk is at most one FIFO slot and at most
+ * what one peer gets of a channel, C_eff = min(C, slot, M / n / NC)
+ * (NCCL 2.18.3 src/enqueue.cc).
  *
  * HBM: a read of what is sent, a write of what is received, the FIFOs, and the
  * copy of a rank's own part in an all_to_all.
@@ -77,7 +78,9 @@ void model_collective_pairwise(struct model_walk *walk,
                               part_bytes);
     double step_us;
 
-    model_walk_start(walk, task->config, task->config->threads, chunk_bytes);
+    model_walk_start(walk, task->config, task->config->threads,
+                     model_parts_work_ratio(walk->fabric->topology, task->kind),
+                     chunk_bytes);
     for (int i = 0; i < count; i++) {
         int first;
         int end;
@@ -87,7 +90,9 @@ void model_collective_pairwise(struct model_walk *walk,
             walk_member(walk, task, &groups[i], member);
         }
     }
-    step_us = (walk->transfer_us + walk->wait_us) / walk->weight;
+    /* Channels are dealt out over all ranks, the own one too. */
+    step_us = (walk->transfer_us + walk->wait_us) / walk->weight *
+              (peers > 1.0 ? (peers + 1.0) / peers : 1.0);
     result->channel_bytes = peers * part_bytes;
     result->channel_bytes_per_us = chunk_bytes / step_us;
     result->step_latency_us = model_walk_latency_us(walk);

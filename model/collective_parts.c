@@ -97,6 +97,29 @@ int model_parts_nic(const struct model_topology *topology, int rank)
                : 0;
 }
 
+double model_parts_work_ratio(const struct model_topology *topology,
+                              enum model_collective_kind kind)
+{
+    const struct model_gpu *gpu = &topology->gpu;
+
+    switch (kind) {
+    case MODEL_REDUCE_SCATTER:
+    case MODEL_REDUCE:
+        return gpu->reduce_ratio;
+    case MODEL_ALL_REDUCE:
+        return 0.5 * (1.0 + gpu->reduce_ratio);
+    case MODEL_ALL_TO_ALL:
+    case MODEL_SEND_RECV:
+        return gpu->exchange_ratio;
+    case MODEL_ALL_GATHER:
+    case MODEL_BROADCAST:
+    case MODEL_SEND:
+    case MODEL_COLLECTIVE_KINDS:
+        break;
+    }
+    return 1.0;
+}
+
 double model_parts_fifo_ratio(const struct model_walk *walk,
                               const struct model_collective_task *task)
 {

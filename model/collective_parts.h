@@ -62,6 +62,14 @@ int model_parts_nodes(const struct model_walk *walk,
 /* The NIC beside a GPU. */
 int model_parts_nic(const struct model_topology *topology, int rank);
 
+/*
+ * CTA time per byte of the primitives that a kind is made of: recvCopySend to
+ * gather, recvReduceSend to reduce, as much of both in an all_reduce, send and
+ * recv between pairs.
+ */
+double model_parts_work_ratio(const struct model_topology *topology,
+                              enum model_collective_kind kind);
+
 /* HBM bytes a rank per byte of progress for the FIFOs that were walked. */
 double model_parts_fifo_ratio(const struct model_walk *walk,
                               const struct model_collective_task *task);

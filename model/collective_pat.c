@@ -33,7 +33,9 @@ void model_collective_pat(struct model_walk *walk,
     double steps = 0.0;
     double step_us;
 
-    model_walk_start(walk, task->config, task->config->threads, chunk_bytes);
+    model_walk_start(walk, task->config, task->config->threads,
+                     model_parts_work_ratio(walk->fabric->topology, task->kind),
+                     chunk_bytes);
     for (int i = 0; i < count; i++) {
         int first;
         int end;

@@ -82,11 +82,16 @@ void model_collective_ring(struct model_walk *walk,
                                    task->config->chunk_bytes),
         part_bytes);
 
-    model_walk_start(walk, task->config, task->config->threads, chunk_bytes);
+    model_walk_start(walk, task->config, task->config->threads,
+                     model_parts_work_ratio(walk->fabric->topology, task->kind),
+                     chunk_bytes);
     walk_ring(walk, task, false, false);
     result->channel_bytes = steps * part_bytes;
     result->channel_bytes_per_us =
         chunk_bytes / (walk->slowest_us + model_walk_wait_us(walk));
+    result->step_latency_us = model_walk_latency_us(walk);
+    result->step_bytes = chunk_bytes;
+    result->first_steps = (int)steps;
     result->hbm_ratio = 1.0 + 2.0 / steps + model_parts_fifo_ratio(walk, task);
     model_parts_finish(walk, task, chunk_bytes, result);
 }
@@ -104,7 +109,9 @@ void model_collective_chain(struct model_walk *walk,
         part_bytes);
     double step_us;
 
-    model_walk_start(walk, task->config, task->config->threads, chunk_bytes);
+    model_walk_start(walk, task->config, task->config->threads,
+                     model_parts_work_ratio(walk->fabric->topology, task->kind),
+                     chunk_bytes);
     walk_ring(walk, task, true, reduce);
     step_us = walk->slowest_us + model_walk_wait_us(walk);
     result->channel_bytes = part_bytes;

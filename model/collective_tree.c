@@ -290,6 +290,7 @@ void model_collective_tree(struct model_walk *walk,
     int nodes;
 
     model_walk_start(walk, task->config, (task->config->threads + 1) / 2,
+                     model_parts_work_ratio(walk->fabric->topology, task->kind),
                      chunk_bytes);
     path_us = model_parts_walk_trees(walk, task, 1.0, &nodes);
     step_us = walk->slowest_us + model_walk_wait_us(walk);

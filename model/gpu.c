@@ -55,6 +55,13 @@ double model_type_bytes(enum model_type type)
         .required = true, .help = (text)                                       \
     }
 
+#define WORK(name, member, text)                                               \
+    {                                                                          \
+        .key = (name), .kind = MODEL_FIELD_QUANTITY, .dimension = MODEL_RATIO, \
+        .offset = AT(member), .min = 0.1, .max = 10.0, .required = true,       \
+        .sourced = true, .help = "CTA time a byte over recvCopySend's: " text  \
+    }
+
 #define OPTIONAL_COUNT(name, member, high, text)                               \
     {                                                                          \
         .key = (name), .kind = MODEL_FIELD_COUNT, .dimension = MODEL_COUNT,    \
@@ -128,6 +135,8 @@ static const struct model_field ll_fields[] = {
              ll_warp_bytes,
              "payload one warp keeps in flight"),
     QUANTITY("sync", MODEL_TIME, ll_sync_us, "of one step, without the path"),
+    QUANTITY(
+        "start", MODEL_TIME, ll_start_us, "of a kernel, outside its steps"),
     {.key = NULL}};
 
 static const struct model_field ll128_fields[] = {
@@ -137,6 +146,8 @@ static const struct model_field ll128_fields[] = {
              "payload one warp keeps in flight"),
     QUANTITY(
         "sync", MODEL_TIME, ll128_sync_us, "of one step, without the path"),
+    QUANTITY(
+        "start", MODEL_TIME, ll128_start_us, "of a kernel, outside its steps"),
     {.key = NULL}};
 
 static const struct model_field copy_fields[] = {
@@ -160,10 +171,12 @@ static const struct model_field channel_fields[] = {
     QUANTITY("sync",
              MODEL_TIME,
              sync_us,
-             "fence, flag and barrier of one chunk step, without the path"),
+             "fence, flag and barrier of one slice, without the path"),
+    WORK("reduce", reduce_ratio, "recvReduceSend"),
+    WORK("exchange", exchange_ratio, "a send and a recv"),
     QUANTITY("start",
              MODEL_TIME,
-             nccl_start_us,
+             start_us,
              "what a NCCL kernel takes before its first step and after its "
              "last"),
     PART("ll", ll_fields, "protocol LL: a flag beside each 8 bytes"),

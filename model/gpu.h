@@ -60,10 +60,14 @@ struct model_gpu {
     double warp_bytes;                 /* in flight of one warp, Simple */
     double channel_issue_bytes_per_us; /* SM issue limit of one CTA */
     double channel_bytes_per_us;       /* cap of one channel */
-    double sync_us;                    /* fence, flag and barrier of a step */
-    double ll_warp_bytes, ll_sync_us;  /* the same two with protocol LL */
+    double sync_us; /* fence, flag and barrier of a slice, Simple */
+    /* CTA time per byte of recvReduceSend, and of a send with a recv, relative
+     * to recvCopySend */
+    double reduce_ratio, exchange_ratio;
+    double ll_warp_bytes, ll_sync_us; /* the same two with protocol LL */
     double ll128_warp_bytes, ll128_sync_us;
-    double nccl_start_us; /* a NCCL kernel's own, outside its steps */
+    /* What a NCCL kernel takes outside its steps, by protocol. */
+    double start_us, ll_start_us, ll128_start_us;
     int nccl_registers;       /* per thread of a NCCL kernel */
     double nccl_shared_bytes; /* per CTA of a NCCL kernel */
 

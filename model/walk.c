@@ -21,11 +21,13 @@ struct model_walk *model_walk_new(struct model_arena *arena,
 void model_walk_start(struct model_walk *walk,
                       const struct model_config *config,
                       int threads,
+                      double work_ratio,
                       double chunk_bytes)
 {
     walk->protocol = (enum model_protocol)config->protocol;
     walk->transport = (enum model_transport)config->transport;
     walk->threads = threads;
+    walk->work_ratio = work_ratio;
     walk->chunk_bytes = chunk_bytes;
     walk->weight = 0.0;
     walk->transfer_us = 0.0;
@@ -33,7 +35,7 @@ void model_walk_start(struct model_walk *walk,
     walk->device_fifos = 0.0;
     walk->network_sends = 0.0;
     walk->slowest_us = 0.0;
-    walk->slowest_trip_us = 0.0;
+    walk->trip_us = 0.0;
     walk->in_flight_bytes = 0.0;
     walk->fault = NULL;
 }
@@ -74,16 +76,17 @@ double model_walk_send(
                        &hop);
     channel = model_channel_make(walk->fabric->topology, &hop, walk->protocol,
                                  walk->threads);
+    channel.work_ratio = walk->work_ratio;
     transfer_us = model_channel_transfer_us(&channel, walk->chunk_bytes);
     wait_us = model_channel_wait_us(&channel, walk->chunk_bytes);
     if (transfer_us > walk->slowest_us) {
         walk->slowest_us = transfer_us;
-        walk->slowest_trip_us = channel.round_trip_us;
         walk->in_flight_bytes = channel.in_flight_bytes * wire_ratio;
     }
     walk->weight += flows;
     walk->transfer_us += transfer_us * flows;
     walk->wait_us += wait_us * flows;
+    walk->trip_us += channel.round_trip_us * flows;
     add_fifo(walk, &hop, flows);
     if (walk->protocol == MODEL_LL128 &&
         (hop.kind == MODEL_HOP_P2P || hop.kind == MODEL_HOP_SHM)) {
@@ -102,7 +105,8 @@ double model_walk_wait_us(const struct model_walk *walk)
 
 double model_walk_latency_us(const struct model_walk *walk)
 {
-    return walk->slowest_trip_us + model_walk_wait_us(walk);
+    return walk->weight > 0.0 ? (walk->trip_us + walk->wait_us) / walk->weight
+                              : 0.0;
 }
 
 static int compare_ints(const void *left, const void *right)

@@ -23,16 +23,17 @@ struct model_walk {
     enum model_protocol protocol;
     enum model_transport transport;
     int threads;        /* that work on one transfer */
+    double work_ratio;  /* of channel.h */
     double chunk_bytes; /* payload of one step */
     /* sums, weighted by flows */
     double weight;
     double transfer_us;
     double wait_us;
+    double trip_us;       /* round trips */
     double device_fifos;  /* transfers whose FIFO is in device memory */
     double network_sends; /* where the NIC reads the sender's memory */
     /* extremes */
     double slowest_us;      /* transfer of one chunk */
-    double slowest_trip_us; /* its round trip */
     double in_flight_bytes; /* of the slowest, on the wire */
     const char *fault;      /* why the protocol cannot run here, or NULL */
     /* by link, zero between collectives */
@@ -45,10 +46,14 @@ struct model_walk {
 struct model_walk *model_walk_new(struct model_arena *arena,
                                   const struct model_fabric *fabric);
 
-/* Begin a collective of that configuration with steps of chunk_bytes. */
+/*
+ * Begin a collective of that configuration with steps of chunk_bytes, where
+ * so many threads work on a transfer and a byte costs them work_ratio.
+ */
 void model_walk_start(struct model_walk *walk,
                       const struct model_config *config,
                       int threads,
+                      double work_ratio,
                       double chunk_bytes);
 
 /*
@@ -65,7 +70,7 @@ void model_walk_link(struct model_walk *walk, int link, double flows);
 /* Mean of the waits of a step. */
 double model_walk_wait_us(const struct model_walk *walk);
 
-/* The part of a step in which nothing moves: one round trip, and the wait. */
+/* Mean part of a step in which nothing moves: a round trip, and the wait. */
 double model_walk_latency_us(const struct model_walk *walk);
 
 /* The links in ascending order, in the arena; empties the walk's table. */

@@ -264,8 +264,8 @@ double sim_rates_lockstep_us(const struct sim *sim,
                              const struct sim_joint *joint)
 {
     const struct model_collective *cost = joint->cost;
-    double step_us = cost->step_latency_us +
-                     cost->step_bytes / shared_rate(sim, joint);
+    double step_us =
+        cost->step_latency_us + cost->step_bytes / shared_rate(sim, joint);
 
     return (double)cost->first_steps *
            fmax(step_us - cost->step_bytes / joint->alone_rate, 0.0);

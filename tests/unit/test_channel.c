@@ -38,7 +38,8 @@ expect(const struct model_channel *channel, double rate, double sync_us)
     assert_near_ratio(channel->sync_us, sync_us, 1e-12);
 }
 
-/* R = 2 x 0.5 + 1 = 2: 4000 / 3. Sync 0.25 + 0.5. */
+/* R = 2 x 0.5 + 1 = 2: 4000 / 3. Two slices: sync 2 x 0.25 +
+ * 0.5. */
 static void over_nvlink(void **state)
 {
     struct model_topology topology = small();
@@ -47,10 +48,10 @@ static void over_nvlink(void **state)
         model_channel_make(&topology, &hop, MODEL_SIMPLE, 128);
 
     (void)state;
-    expect(&channel, 4000.0 / 3.0, 0.75);
+    expect(&channel, 4000.0 / 3.0, 1);
 }
 
-/* Up and down: 1.5 us. R = 3 + 1 = 4: 4000 / 5. Sync 0.25 + 1.5. */
+/* Up and down: 1.5 us. R = 3 + 1 = 4: 4000 / 5. Sync 0.5 + 1.5. */
 static void over_pcie(void **state)
 {
     struct model_topology topology = small();
@@ -59,10 +60,10 @@ static void over_pcie(void **state)
         model_channel_make(&topology, &hop, MODEL_SIMPLE, 128);
 
     (void)state;
-    expect(&channel, 800, 1.75);
+    expect(&channel, 800, 2);
 }
 
-/* Host memory's 2 us more: R = 6, 4000 / 7. Sync 0.25 + 1.5 + 2. */
+/* Host memory's 2 us more: R = 6, 4000 / 7. Sync 0.5 + 1.5 + 2. */
 static void through_host_memory(void **state)
 {
     struct model_topology topology = small();
@@ -71,12 +72,12 @@ static void through_host_memory(void **state)
         model_channel_make(&topology, &hop, MODEL_SIMPLE, 128);
 
     (void)state;
-    expect(&channel, 4000.0 / 7.0, 3.75);
+    expect(&channel, 4000.0 / 7.0, 4);
 }
 
 /*
  * GPUDirect: the CTA fills a FIFO in its own memory, R = 1: 4000 / 2. The step
- * waits for NIC and proxy too: 0.25 + 3 + 10.
+ * waits for NIC and proxy too: 0.5 + 3 + 10.
  */
 static void over_the_network(void **state)
 {
@@ -87,11 +88,11 @@ static void over_the_network(void **state)
     (void)state;
     topology.nics.gpudirect = true;
     channel = model_channel_make(&topology, &hop, MODEL_SIMPLE, 128);
-    expect(&channel, 2000, 13.25);
+    expect(&channel, 2000, 13.5);
     /* one connection carries no more than 700 */
     topology.nics.channel_bytes_per_us = 700;
     channel = model_channel_make(&topology, &hop, MODEL_SIMPLE, 128);
-    expect(&channel, 700, 13.25);
+    expect(&channel, 700, 13.5);
 }
 
 /* The FIFO is host memory over PCIe: R = 2 x 0.75 + 1 + 2 = 4.5, 4000 / 5.5. */
@@ -103,7 +104,7 @@ static void over_the_network_by_way_of_the_host(void **state)
         model_channel_make(&topology, &hop, MODEL_SIMPLE, 128);
 
     (void)state;
-    expect(&channel, 4000.0 / 5.5, 13.25);
+    expect(&channel, 4000.0 / 5.5, 13.5);
 }
 
 /* 4000 / 3 is more than a cap of 1000, 4000 / 7 is less. */
@@ -117,9 +118,9 @@ static void the_cap_of_a_channel(void **state)
     (void)state;
     topology.gpu.channel_bytes_per_us = 1000;
     channel = model_channel_make(&topology, &fast, MODEL_SIMPLE, 128);
-    expect(&channel, 1000, 0.75);
+    expect(&channel, 1000, 1);
     channel = model_channel_make(&topology, &slow, MODEL_SIMPLE, 128);
-    expect(&channel, 4000.0 / 7.0, 3.75);
+    expect(&channel, 4000.0 / 7.0, 4);
 }
 
 /*
