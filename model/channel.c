@@ -52,9 +52,10 @@ double model_channel_start_us(const struct model_gpu *gpu,
 
 /* From a load or store leaving the SM to its completion, protocol Simple. */
 static double round_trip_us(const struct model_topology *topology,
+                            const struct model_gpu *gpu,
                             const struct model_hop *hop)
 {
-    double memory_us = topology->gpu.hbm_latency_us;
+    double memory_us = gpu->hbm_latency_us;
 
     switch (hop->kind) {
     case MODEL_HOP_NVLINK:
@@ -93,12 +94,23 @@ static void add_network(struct model_channel *channel,
         facts->wire_ratio / facts->slices / (nics->bytes_per_us * nics->ratio);
 }
 
-struct model_channel model_channel_make(const struct model_topology *topology,
-                                        const struct model_hop *hop,
-                                        enum model_protocol protocol,
-                                        int threads)
+/* Rate of a long chunk. */
+static double long_rate(const struct model_channel *channel)
 {
-    const struct model_gpu *gpu = &topology->gpu;
+    return fmin(channel->in_flight_bytes /
+                    (channel->round_trip_us +
+                     channel->in_flight_bytes / channel->issue_bytes_per_us),
+                fmin(channel->most_bytes_per_us,
+                     channel->connection_bytes_per_us));
+}
+
+/* As far as the GPU at one end decides. */
+static struct model_channel at_end(const struct model_topology *topology,
+                                   const struct model_gpu *gpu,
+                                   const struct model_hop *hop,
+                                   enum model_protocol protocol,
+                                   int threads)
+{
     double wire_ratio = model_protocol_facts(protocol)->wire_ratio;
     struct model_channel channel = {
         .in_flight_bytes = (double)threads / 32.0 * warp_bytes(gpu, protocol),
@@ -112,20 +124,38 @@ struct model_channel model_channel_make(const struct model_topology *topology,
                    hop->latency_us};
 
     if (protocol == MODEL_SIMPLE) {
-        channel.round_trip_us = round_trip_us(topology, hop);
+        channel.round_trip_us = round_trip_us(topology, gpu, hop);
     } else if (hop->kind == MODEL_HOP_SHM) {
         channel.round_trip_us += topology->host.memory_latency_us;
+    }
+    channel.bytes_per_us = long_rate(&channel);
+    return channel;
+}
+
+struct model_channel model_channel_make(const struct model_topology *topology,
+                                        const struct model_hop *hop,
+                                        enum model_protocol protocol,
+                                        int threads)
+{
+    const struct model_gpu *from = model_ranks_gpu(topology, hop->ranks[0]);
+    const struct model_gpu *to = model_ranks_gpu(topology, hop->ranks[1]);
+    struct model_channel channel =
+        at_end(topology, from, hop, protocol, threads);
+
+    if (to != from) {
+        struct model_channel other =
+            at_end(topology, to, hop, protocol, threads);
+
+        other.sync_us = fmax(other.sync_us, channel.sync_us);
+        channel.sync_us = other.sync_us;
+        channel = other.bytes_per_us < channel.bytes_per_us ? other : channel;
     }
     if (hop->kind == MODEL_HOP_SHM) {
         channel.sync_us += topology->host.memory_latency_us;
     } else if (hop->kind == MODEL_HOP_NET) {
         add_network(&channel, topology, hop, protocol);
+        channel.bytes_per_us = long_rate(&channel);
     }
-    channel.bytes_per_us =
-        fmin(channel.in_flight_bytes /
-                 (channel.round_trip_us +
-                  channel.in_flight_bytes / channel.issue_bytes_per_us),
-             fmin(channel.most_bytes_per_us, channel.connection_bytes_per_us));
     return channel;
 }
 

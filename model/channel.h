@@ -25,6 +25,9 @@
  *
  * A NIC sends a slice when it is complete: the last slice of a chunk arrives
  * its length over the NIC's rate later than its bytes were written.
+ *
+ * Between two kinds of GPU the slower end sets the rate, and the later one each
+ * synchronisation.
  */
 #ifndef MODEL_CHANNEL_H
 #define MODEL_CHANNEL_H

@@ -89,8 +89,10 @@ const char *model_collective_fault(const struct model_topology *topology,
 {
     bool switched = topology->nvlink.kind == MODEL_NVLINK_SWITCH;
 
-    if (config->channels > topology->gpu.sm_count) {
-        return "more channels than the GPU has SMs";
+    for (int i = 0; i < model_ranks_gpu_count(topology); i++) {
+        if (config->channels > model_ranks_gpu_at(topology, i)->sm_count) {
+            return "more channels than the GPU has SMs";
+        }
     }
     if (config->threads > 1024) {
         return "more threads than a CTA can have";

@@ -360,7 +360,7 @@ void model_fabric_route(const struct model_fabric *fabric,
     struct place from = place_of(fabric, from_rank);
     struct place to = place_of(fabric, to_rank);
 
-    *hop = (struct model_hop){.latency_us = 0.0};
+    *hop = (struct model_hop){.ranks = {from_rank, to_rank}};
     if (from_rank / topology->gpus_per_node !=
         to_rank / topology->gpus_per_node) {
         route_net(fabric, hop, from, to, nic);

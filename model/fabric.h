@@ -50,6 +50,7 @@ enum { MODEL_HOP_LINKS_MAX = 16 };
 struct model_hop {
     enum model_hop_kind kind;
     double latency_us; /* one way */
+    int ranks[2];      /* from, to: whose GPUs are at its ends */
     int links[MODEL_HOP_LINKS_MAX];
     int link_count;
 };

@@ -11,7 +11,7 @@
 #define MODEL_TOPOLOGY_H
 
 #include "model/config.h"
-#include "model/gpu.h"
+#include "model/ranks.h"
 
 enum model_nvlink_kind {
     MODEL_NVLINK_NONE,
@@ -86,6 +86,8 @@ struct model_topology {
     struct model_host host;
     struct model_nics nics;
     struct model_observed observed;
+    struct model_list mixed; /* of struct model_mixed */
+    struct model_variation variation;
     struct model_provenance provenance;
     const struct model_node *tree; /* the effective YAML, for printing */
     const struct model_node *gpu_node;

@@ -227,15 +227,15 @@ apply_overrides(struct reader *reader, struct model_node *root, bool gpu)
     return reader->errors->count == before ? MODEL_OK : MODEL_BAD_INPUT;
 }
 
-/* The GPU's tree: a file that root names, or the mapping in root. */
+/* The GPU's tree: a file that the mapping names, or a mapping in it. */
 static struct model_node *read_gpu(struct reader *reader,
-                                   struct model_node *root)
+                                   const struct model_node *mapping)
 {
-    struct model_node *gpu = model_node_find(root, "gpu");
+    struct model_node *gpu = model_node_find(mapping, "gpu");
     const char *path;
 
     if (gpu == NULL) {
-        (void)model_errors_add(reader->errors, MODEL_BAD_INPUT, root->place,
+        (void)model_errors_add(reader->errors, MODEL_BAD_INPUT, mapping->place,
                                "gpu", "write gpu: a40",
                                "required key is missing");
         return NULL;
@@ -314,6 +314,34 @@ static enum model_status merge_defaults(struct reader *reader,
     return MODEL_OK;
 }
 
+/* The GPUs of the entries of `mixed`, and whether these make sense. */
+static enum model_status bind_mixed(struct reader *reader,
+                                    const struct model_node *root,
+                                    struct model_topology *topology)
+{
+    struct model_mixed *row = topology->mixed.items;
+    const struct model_node *mixed = model_node_find(root, "mixed");
+    int before = reader->errors->count;
+    int index = 0;
+
+    for (const struct model_node *item = mixed != NULL ? mixed->first : NULL;
+         item != NULL; item = item->next, index++) {
+        const struct model_node *gpu = read_gpu(reader, item);
+        struct model_binding binding = {
+            .arena = reader->arena,
+            .errors = reader->errors,
+            .provenance = &topology->provenance,
+            .path = model_arena_format(reader->arena, "mixed[%d].gpu", index)};
+
+        if (gpu != NULL) {
+            binding.sources = model_node_find(gpu, "sources");
+            (void)model_gpu_bind(&binding, gpu, &row[index].gpu);
+        }
+    }
+    (void)model_ranks_check(reader->arena, topology, reader->errors);
+    return reader->errors->count == before ? MODEL_OK : MODEL_BAD_INPUT;
+}
+
 static enum model_status bind(struct reader *reader,
                               const struct model_node *root,
                               const struct model_node *gpu,
@@ -333,7 +361,8 @@ static enum model_status bind(struct reader *reader,
     topology->tree = root;
     if (model_schema_bind(&binding, model_topology_fields, root, topology) !=
             MODEL_OK ||
-        gpu_status != MODEL_OK) {
+        gpu_status != MODEL_OK ||
+        bind_mixed(reader, root, topology) != MODEL_OK) {
         return MODEL_BAD_INPUT;
     }
     return model_topology_check(topology, reader->errors);

@@ -3,10 +3,11 @@
  */
 #include "sim/alone.h"
 
+/* An op that was simulated alone, on every rank of the request at once. */
 struct known {
     struct model_op op;
     struct model_config config;
-    struct sim_alone_op alone;
+    const struct sim_alone_op *by_rank;
 };
 
 struct sim_alone {
@@ -40,34 +41,51 @@ bool sim_alone_same(const struct model_op *a, const struct model_op *b)
            a->cta_registers == b->cta_registers &&
            model_same(a->cta_shared_bytes, b->cta_shared_bytes) &&
            model_same(a->flops, b->flops) && model_same(a->bytes, b->bytes) &&
-           a->group == b->group;
+           a->group == b->group && a->shift == b->shift;
 }
 
-static struct sim_alone_op simulate(struct sim_alone *alone,
-                                    const struct model_op *op,
-                                    const struct model_config *config)
+/*
+ * A single op on all ranks, at their usual speed. A collective's ranks may
+ * have different launch latencies: the wait for the last one is not its own.
+ */
+static const struct sim_alone_op *simulate(struct sim_alone *alone,
+                                           const struct model_op *op,
+                                           const struct model_config *config)
 {
+    struct model_topology topology = *alone->request->topology;
     struct model_workload workload = *alone->request->workload;
     struct sim_request request = *alone->request;
     struct model_errors errors = {.arena = alone->arena};
     struct model_op single = *op;
-    struct sim_result result = {.iteration_us = 0.0};
+    struct sim_result result = {.op_count = 0};
+    struct sim_alone_op *by_rank;
     struct sim *sim;
+    int ranks =
+        request.all_ranks ? model_topology_rank_count(&topology) : 1;
 
+    topology.variation = (struct model_variation){.jitter_ratio = 0.0};
     single.after = NULL;
     single.after_count = 0;
     single.start_us = 0.0;
     single.config = *config;
     workload.ops = &single;
     workload.op_count = 1;
+    request.topology = &topology;
     request.workload = &workload;
     request.plan = NULL;
+    by_rank = model_arena_array(alone->arena, (size_t)ranks, sizeof(*by_rank));
     sim = sim_new(alone->arena, &request, &errors);
     if (sim == NULL || sim_run(sim, &result, &errors) != MODEL_OK) {
-        return (struct sim_alone_op){.us = result.iteration_us};
+        return by_rank;
     }
-    return (struct sim_alone_op){.us = result.iteration_us,
-                                 .hbm_bytes = result.ops[0].hbm_bytes};
+    for (int rank = 0; rank < ranks; rank++) {
+        const struct sim_op_result *run = &result.ops[rank];
+
+        by_rank[rank] = (struct sim_alone_op){
+            .us = run->end_us - run->start_us - run->lost.peer,
+            .hbm_bytes = run->hbm_bytes};
+    }
+    return by_rank;
 }
 
 static void keep(struct sim_alone *alone, const struct known *known)
@@ -77,8 +95,11 @@ static void keep(struct sim_alone *alone, const struct known *known)
     alone->known[alone->count++] = *known;
 }
 
-struct sim_alone_op
-sim_alone_op(struct sim_alone *alone, int op, const struct model_config *config)
+/* The op at the usual speed of a rank. */
+static struct sim_alone_op usual(struct sim_alone *alone,
+                                 int op,
+                                 int rank,
+                                 const struct model_config *config)
 {
     struct known entry = {.op = alone->request->workload->ops[op],
                           .config = *config};
@@ -87,18 +108,35 @@ sim_alone_op(struct sim_alone *alone, int op, const struct model_config *config)
         if (sim_alone_same(&alone->known[i].op, &entry.op) &&
             (!model_op_is_collective(&entry.op) ||
              model_config_equal(&alone->known[i].config, config))) {
-            return alone->known[i].alone;
+            return alone->known[i].by_rank[rank];
         }
     }
-    entry.alone = simulate(alone, &entry.op, config);
+    entry.by_rank = simulate(alone, &entry.op, config);
     keep(alone, &entry);
-    return entry.alone;
+    return entry.by_rank[rank];
+}
+
+struct sim_alone_op
+sim_alone_op(struct sim_alone *alone, int op, const struct model_config *config)
+{
+    return usual(alone, op, 0, config);
 }
 
 double
 sim_alone_us(struct sim_alone *alone, int op, const struct model_config *config)
 {
-    return sim_alone_op(alone, op, config).us;
+    return usual(alone, op, 0, config).us;
+}
+
+/* All but the launch grows with the work. */
+static double on_rank(const struct sim_alone *alone,
+                      const struct sim_op_result *result,
+                      double us)
+{
+    double launch_us =
+        model_ranks_gpu(alone->request->topology, result->rank)->launch_us;
+
+    return us + (us - launch_us) * (result->work_ratio - 1.0);
 }
 
 void sim_alone_explain(struct sim_alone *alone,
@@ -113,7 +151,9 @@ void sim_alone_explain(struct sim_alone *alone,
         *alone_us = 0.0;
         return;
     }
-    *alone_us = sim_alone_us(alone, result->op, &result->config);
+    *alone_us =
+        on_rank(alone, result,
+                usual(alone, result->op, result->rank, &result->config).us);
     difference = result->end_us - result->start_us - *alone_us;
     if (!model_op_is_collective(op)) {
         lost->sm = difference - lost->l2 - lost->hbm - lost->launch;

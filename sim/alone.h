@@ -3,7 +3,8 @@
  *
  * The same simulator, with a workload of this one op: so the difference to
  * its time in company is contention and nothing else. Equal ops are simulated
- * once.
+ * once. Alone an op runs on its own rank as it does there: on that GPU, and
+ * with the factor that slow ranks and jitter give it.
  */
 #ifndef SIM_ALONE_H
 #define SIM_ALONE_H
@@ -26,8 +27,8 @@ struct sim_alone *sim_alone_new(struct model_arena *arena,
 bool sim_alone_same(const struct model_op *a, const struct model_op *b);
 
 /*
- * An op with a configuration (collectives) by itself. The op must have run in
- * a simulation of the same request.
+ * An op with a configuration (collectives) by itself, on rank 0 at its usual
+ * speed. The op must have run in a simulation of the same request.
  */
 struct sim_alone_op sim_alone_op(struct sim_alone *alone,
                                  int op,

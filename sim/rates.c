@@ -29,9 +29,9 @@ static int link_resource(const struct sim *sim, int link)
     return sim->rank_count + link;
 }
 
-static double hbm_bytes_per_us(const struct sim *sim)
+static double hbm_bytes_per_us(const struct model_gpu *gpu)
 {
-    return sim->gpu->hbm_bytes_per_us * sim->gpu->hbm_ratio;
+    return gpu->hbm_bytes_per_us * gpu->hbm_ratio;
 }
 
 /* -- progress -- */
@@ -138,9 +138,11 @@ static void schedule_joint(struct sim *sim, struct sim_joint *joint)
 /* Share of its L2 reuse that a kernel keeps on a rank. */
 static double l2_share(const struct sim *sim, const struct sim_run *run)
 {
-    return model_l2_share(sim->gpu->l2_bytes,
-                          sim->kernels[run->op].working_set_bytes,
-                          sim->ranks[run->rank].footprint_bytes);
+    const struct sim_rank *rank = &sim->ranks[run->rank];
+
+    return model_l2_share(rank->gpu->l2_bytes,
+                          sim_kernel(sim, run)->working_set_bytes,
+                          rank->footprint_bytes);
 }
 
 static double load_us(const struct sim *sim,
@@ -148,16 +150,17 @@ static double load_us(const struct sim *sim,
                       double bytes,
                       double sms)
 {
-    double arithmetic_us = sim->kernels[run->op].load_us * run->load_scale;
-    double memory_us = fmax(bytes / sim->gpu->sm_bytes_per_us,
-                            bytes * sms / hbm_bytes_per_us(sim));
+    const struct model_gpu *gpu = sim->ranks[run->rank].gpu;
+    double arithmetic_us = sim_kernel(sim, run)->load_us * run->load_scale;
+    double memory_us =
+        fmax(bytes / gpu->sm_bytes_per_us, bytes * sms / hbm_bytes_per_us(gpu));
 
     return fmax(fmax(arithmetic_us, memory_us), sim_time_us(LEAST_LOAD_PS));
 }
 
 static void add_run(struct sim *sim, struct sim_run *run)
 {
-    const struct model_kernel *kernel = &sim->kernels[run->op];
+    const struct model_kernel *kernel = sim_kernel(sim, run);
     double alone_bytes = kernel->load_bytes * run->load_scale;
     double bytes =
         model_kernel_load_bytes(kernel, l2_share(sim, run)) * run->load_scale;
@@ -240,9 +243,14 @@ static void set_capacities(struct sim *sim)
 static double shared_rate(const struct sim *sim, const struct sim_joint *joint)
 {
     const struct model_collective *cost = joint->cost;
-    double rate =
-        hbm_bytes_per_us(sim) / ((double)cost->channels * cost->hbm_ratio);
+    double hbm = (double)cost->channels * cost->hbm_ratio;
+    double rate = HUGE_VAL;
 
+    for (int i = 0; i < joint->members.count; i++) {
+        int rank = model_group_rank(&joint->members, i);
+
+        rate = fmin(rate, hbm_bytes_per_us(sim->ranks[rank].gpu) / hbm);
+    }
     for (int i = 0; i < cost->use_count; i++) {
         double flows = cost->uses[i].flows;
 

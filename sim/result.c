@@ -58,6 +58,7 @@ static struct sim_op_result result_of(const struct sim *sim,
                                    .hbm_bytes = run->hbm_bytes,
                                    .lost = run->lost,
                                    .config = sim->configs[run->op],
+                                   .work_ratio = run->work_ratio,
                                    .takes_part = sim_takes_part(sim, run)};
 
     if (run->end_ps > run->resident_ps) {

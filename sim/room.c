@@ -27,7 +27,8 @@
 static struct model_room
 room_beside(const struct sim *sim, const struct sim_run *kernel, int collective)
 {
-    return model_occupancy_room(sim->gpu, &sim->kernels[kernel->op],
+    return model_occupancy_room(sim->ranks[kernel->rank].gpu,
+                                sim_kernel(sim, kernel),
                                 &sim->configs[collective]);
 }
 

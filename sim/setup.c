@@ -7,6 +7,8 @@
  */
 #include "sim/state.h"
 
+#include "sim/jitter.h"
+
 #include "model/occupancy.h"
 
 #include <limits.h>
@@ -53,33 +55,36 @@ static void fault(struct setup *setup,
 }
 
 /* A CTA that says what it asks for must fit into an SM. */
-static void check_cta(struct setup *setup, int index)
+static void check_cta(struct setup *setup,
+                      const struct model_gpu *gpu,
+                      const struct model_kernel *kernel,
+                      const struct model_op *op)
 {
-    struct sim *sim = setup->sim;
-    const struct model_kernel *kernel = &sim->kernels[index];
     struct model_cta cta = model_occupancy_cta(kernel);
 
     if (kernel->cta_threads == 0) {
         return;
     }
-    sim->sharing = true;
-    if (model_occupancy(sim->gpu, &cta) == 0) {
-        fault(setup, &sim->request.workload->ops[index],
+    setup->sim->sharing = true;
+    if (model_occupancy(gpu, &cta) == 0) {
+        fault(setup, op,
               "write fewer cta_threads, cta_registers or less cta_shared",
               model_arena_format(setup->errors->arena,
                                  "not one of its CTAs fits into an SM of the "
                                  "%s",
-                                 sim->gpu->name));
+                                 gpu->name));
     }
 }
 
-static void set_kernel(struct setup *setup, int index)
+/* The kernel of an op on a GPU. */
+static void set_kernel(struct setup *setup,
+                       const struct model_gpu *gpu,
+                       const struct model_op *op,
+                       struct model_kernel *kernel)
 {
-    struct sim *sim = setup->sim;
-    const struct model_op *op = &sim->request.workload->ops[index];
 
     if (op->kind != MODEL_OP_MEMORY && op->kernel_class != MODEL_CLASS_VECTOR &&
-        !(sim->gpu->peak_flops_per_us[op->type] > 0.0)) {
+        !(gpu->peak_flops_per_us[op->type] > 0.0)) {
         if (setup->type_reported[op->type]) {
             return;
         }
@@ -89,16 +94,42 @@ static void set_kernel(struct setup *setup, int index)
                                  "choose another type, or give gpu.peak.%s",
                                  model_type_names[op->type]),
               model_arena_format(setup->errors->arena,
-                                 "the %s has no peak rate for %s",
-                                 sim->gpu->name, model_type_names[op->type]));
+                                 "the %s has no peak rate for %s", gpu->name,
+                                 model_type_names[op->type]));
         return;
     }
-    sim->kernels[index] = model_op_kernel(op, sim->gpu);
-    if (sim->kernels[index].overflows) {
+    *kernel = model_op_kernel(op, gpu);
+    if (kernel->overflows) {
         fault(setup, op, "write smaller sizes, or several ops",
               "more CTAs than the simulator numbers");
     }
-    check_cta(setup, index);
+    check_cta(setup, gpu, kernel, op);
+}
+
+/* The same on each kind of GPU. */
+static void set_kernels(struct setup *setup, int index)
+{
+    struct sim *sim = setup->sim;
+    const struct model_topology *topology = sim->request.topology;
+
+    for (int i = 0; i < model_ranks_gpu_count(topology); i++) {
+        set_kernel(setup, model_ranks_gpu_at(topology, i),
+                   &sim->request.workload->ops[index],
+                   &sim->kernels[i * sim->op_count + index]);
+    }
+}
+
+/* SMs of the smallest GPU. */
+static int least_sm_count(const struct model_topology *topology)
+{
+    int least = topology->gpu.sm_count;
+
+    for (int i = 1; i < model_ranks_gpu_count(topology); i++) {
+        int count = model_ranks_gpu_at(topology, i)->sm_count;
+
+        least = count < least ? count : least;
+    }
+    return least;
 }
 
 /* What to write instead of a configuration that cannot run. */
@@ -111,11 +142,11 @@ static const char *config_hint(struct setup *setup, int index)
     const char *list = NULL;
 
     if (model_collective_runs(kind, (enum model_algorithm)config->algorithm)) {
-        return config->channels > setup->sim->gpu->sm_count ||
+        return config->channels > least_sm_count(setup->sim->request.topology) ||
                        config->threads > 1024
                    ? model_arena_format(arena,
                                         "at most %d channels and 1024 threads",
-                                        setup->sim->gpu->sm_count)
+                                        least_sm_count(setup->sim->request.topology))
                    : "choose another algorithm or protocol";
     }
     for (int i = 0; i < MODEL_ALGORITHMS; i++) {
@@ -340,23 +371,50 @@ static void set_successors(struct sim *sim)
     }
 }
 
+/* How many times its usual work a kernel is on a rank. */
+static double work_ratio(const struct sim *sim, int rank, int op)
+{
+    const struct model_topology *topology = sim->request.topology;
+
+    if (model_op_is_collective(&sim->request.workload->ops[op])) {
+        return 1.0;
+    }
+    return model_ranks_slow_ratio(topology, rank) *
+           sim_jitter_factor(sim->request.seed, rank, op,
+                             topology->variation.jitter_ratio);
+}
+
+static void set_rank(struct sim *sim, int rank)
+{
+    const struct model_topology *topology = sim->request.topology;
+    int kind = model_ranks_gpu_index(topology, rank);
+    const struct model_gpu *gpu = model_ranks_gpu_at(topology, kind);
+
+    sim->ranks[rank] =
+        (struct sim_rank){.gpu = gpu,
+                          .kernels = &sim->kernels[kind * sim->op_count],
+                          .free_sms = gpu->sm_count,
+                          .pending = -1,
+                          .active = -1,
+                          .holding = -1};
+}
+
 static void set_runs(struct sim *sim)
 {
     const struct model_workload *workload = sim->request.workload;
 
     for (int rank = 0; rank < sim->rank_count; rank++) {
-        sim->ranks[rank] = (struct sim_rank){.free_sms = sim->gpu->sm_count,
-                                             .pending = -1,
-                                             .active = -1,
-                                             .holding = -1};
         for (int op = 0; op < sim->op_count; op++) {
+            double ratio = work_ratio(sim, rank, op);
+
             *sim_run_of(sim, rank, op) = (struct sim_run){
                 .op = op,
                 .rank = rank,
                 .priority =
                     workload->streams[workload->ops[op].stream].priority,
-                .loads_left = sim->kernels[op].loads,
-                .load_scale = 1.0,
+                .loads_left = sim->ranks[rank].kernels[op].loads,
+                .load_scale = ratio,
+                .work_ratio = ratio,
                 .cohorts = -1};
         }
     }
@@ -379,8 +437,9 @@ static void set_resources(struct sim *sim)
             model_fabric_link_kind(&sim->fabric, link) == MODEL_LINK_PORT_P2P;
     }
     for (int rank = 0; rank < sim->rank_count; rank++) {
-        sim->share.capacity[rank] =
-            sim->gpu->hbm_bytes_per_us * sim->gpu->hbm_ratio;
+        const struct model_gpu *gpu = sim->ranks[rank].gpu;
+
+        sim->share.capacity[rank] = gpu->hbm_bytes_per_us * gpu->hbm_ratio;
     }
 }
 
@@ -402,6 +461,22 @@ static enum model_status check_size(const struct sim *sim,
         "too large: %.0f operations, %.0f links", runs, links);
 }
 
+/* One rank stands for all only where all are alike. */
+static enum model_status check_folding(const struct sim *sim,
+                                       struct model_errors *errors)
+{
+    const struct model_topology *topology = sim->request.topology;
+
+    if (sim->request.all_ranks || !model_ranks_differ(topology)) {
+        return MODEL_OK;
+    }
+    return model_errors_add(errors, MODEL_BAD_INPUT,
+                            (struct model_place){topology->label, 0, 0},
+                            topology->mixed.count > 0 ? "mixed" : "variation",
+                            "simulate each rank: lagom run --ranks all",
+                            "ranks differ, so that one cannot stand for all");
+}
+
 enum model_status sim_setup(struct sim *sim, struct model_errors *errors)
 {
     struct setup setup = {.sim = sim, .errors = errors};
@@ -410,21 +485,23 @@ enum model_status sim_setup(struct sim *sim, struct model_errors *errors)
     size_t ops = (size_t)workload->op_count;
     int before = errors->count;
 
-    sim->gpu = &topology->gpu;
     sim->op_count = workload->op_count;
     sim->rank_count =
         sim->request.all_ranks ? model_topology_rank_count(topology) : 1;
-    if (check_size(sim, errors) != MODEL_OK) {
+    if (check_size(sim, errors) != MODEL_OK ||
+        check_folding(sim, errors) != MODEL_OK) {
         return MODEL_BAD_INPUT;
     }
     model_fabric_make(topology, !sim->request.all_ranks, &sim->fabric);
-    sim->kernels = model_arena_array(sim->arena, ops, sizeof(*sim->kernels));
+    sim->kernels = model_arena_array(
+        sim->arena, ops * (size_t)model_ranks_gpu_count(topology),
+        sizeof(*sim->kernels));
     sim->configs = model_arena_array(sim->arena, ops, sizeof(*sim->configs));
     for (int i = 0; i < sim->op_count; i++) {
         if (model_op_is_collective(&workload->ops[i])) {
             set_config(&setup, i);
         } else {
-            set_kernel(&setup, i);
+            set_kernels(&setup, i);
         }
     }
     if (errors->count > before) {
@@ -436,6 +513,9 @@ enum model_status sim_setup(struct sim *sim, struct model_errors *errors)
                                    sizeof(*sim->ranks));
     sim->runs = model_arena_array(sim->arena, ops * (size_t)sim->rank_count,
                                   sizeof(*sim->runs));
+    for (int rank = 0; rank < sim->rank_count; rank++) {
+        set_rank(sim, rank);
+    }
     set_resources(sim);
     for (int i = 0; i < sim->op_count; i++) {
         if (model_op_is_collective(&workload->ops[i])) {

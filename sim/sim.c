@@ -77,14 +77,15 @@ static void launch(struct sim *sim, int index)
 {
     struct sim_run *run = &sim->runs[index];
     const struct model_op *op = sim_op(sim, run);
+    const struct model_gpu *gpu = sim->ranks[run->rank].gpu;
     int64_t start_ps = sim_time_ps(op->start_us);
-    int64_t issued_ps = sim_time_ps(sim->gpu->issue_us * (double)run->op);
+    int64_t issued_ps = sim_time_ps(gpu->issue_us * (double)run->op);
 
     run->state = SIM_LAUNCHED;
     run->ready_ps = sim->now_ps > start_ps ? sim->now_ps : start_ps;
     run->begin_ps = run->ready_ps > issued_ps ? run->ready_ps : issued_ps;
     run->lost.launch = sim_time_us(run->begin_ps - run->ready_ps);
-    run->begin_ps += sim_time_ps(sim->gpu->launch_us);
+    run->begin_ps += sim_time_ps(gpu->launch_us);
     if (!sim_takes_part(sim, run)) {
         run->begin_ps = run->ready_ps;
         run->lost.launch = 0.0;

@@ -31,6 +31,7 @@ struct sim_request {
     const struct model_plan *plan;       /* or NULL */
     const struct model_config *fallback; /* NCCL's own choice, or NULL */
     bool all_ranks;                      /* simulate each rank */
+    uint64_t seed;                       /* of jitter */
     uint64_t event_limit;                /* 0: a large default */
 };
 
@@ -71,6 +72,8 @@ struct sim_op_result {
     struct sim_lost lost; /* sums to the difference once alone_us is known */
     struct model_config config; /* collectives */
     bool takes_part;            /* false: the rank is not in the group */
+    double work_ratio;          /* kernels: work on this rank over the usual,
+                                   by slow ranks and jitter of the topology */
 };
 
 /* A shared resource and how much of it was used over the iteration. */

@@ -174,7 +174,7 @@ static void skip_rounds(struct sim *sim, int rank)
 /* A stream_k kernel divides its work over the SMs that are free now. */
 static void divide_evenly(struct sim_run *run, int sms)
 {
-    run->load_scale = (double)run->loads_left / (double)sms;
+    run->load_scale *= (double)run->loads_left / (double)sms;
     run->loads_left = sms;
 }
 
@@ -193,9 +193,9 @@ static void start_kernel(struct sim *sim, int run)
 
 static int limit_of(const struct sim *sim, const struct sim_run *run)
 {
-    int limit = sim->kernels[run->op].sm_limit;
+    int limit = sim_kernel(sim, run)->sm_limit;
 
-    return limit > 0 ? limit - run->sms : sim->gpu->sm_count;
+    return limit > 0 ? limit - run->sms : sim->ranks[run->rank].gpu->sm_count;
 }
 
 /* SMs that a kernel may take now; none or less: it has to wait. */
@@ -218,7 +218,7 @@ static void give_kernel(struct sim *sim, int run)
     }
     if (self->state == SIM_PENDING) {
         start_kernel(sim, run);
-        if (sim->kernels[self->op].schedule == MODEL_STREAM_K) {
+        if (sim_kernel(sim, self)->schedule == MODEL_STREAM_K) {
             divide_evenly(self, sms);
         }
     }
@@ -399,7 +399,7 @@ bool sim_sm_check(const struct sim *sim)
         for (int op = 0; op < sim->op_count; op++) {
             sum += sim->runs[rank * sim->op_count + op].sms;
         }
-        if (sum != sim->gpu->sm_count || !is_busy(sim, rank) ||
+        if (sum != sim->ranks[rank].gpu->sm_count || !is_busy(sim, rank) ||
             free_sms < -sim_room_shared_max(sim, rank)) {
             return false;
         }

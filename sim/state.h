@@ -50,7 +50,8 @@ struct sim_run {
     double alone_us;   /* of a load on these SMs, all else its own */
     double l2_us;      /* of a load, with the L2 share but all of HBM */
     double load_bytes; /* of a load, with the L2 share */
-    double load_scale; /* stream_k: loads of the empty GPU per load here */
+    double load_scale; /* work of a load here: of the kernel's usual ones */
+    double work_ratio; /* work of the kernel on this rank, over its usual */
     double sm_us;      /* integral of sms */
     double hbm_bytes;  /* moved so far */
     int64_t progress_ps;
@@ -85,6 +86,8 @@ struct sim_joint {
 };
 
 struct sim_rank {
+    const struct model_gpu *gpu;
+    const struct model_kernel *kernels; /* by op, on this GPU */
     int free_sms; /* below 0 by those that two runs share (room.c) */
     int pending;  /* list of runs that want SMs, by priority and launch */
     int active;   /* list of running kernels */
@@ -97,14 +100,13 @@ struct sim {
     struct model_arena *arena;
     struct sim_request request;
     struct model_fabric fabric;
-    const struct model_gpu *gpu;
     int rank_count;
     int op_count;
     struct sim_run *runs;     /* rank-major */
     struct sim_joint *joints; /* by op, then by instance of its group */
     int *first_joint;         /* of each op; first_joint[op_count]: how many */
     struct sim_rank *ranks;
-    struct model_kernel *kernels; /* by op */
+    struct model_kernel *kernels; /* by kind of GPU, then by op */
     struct model_config *configs; /* by op */
     int *successors;              /* of an op: indices, by first_successor */
     int *first_successor;
@@ -194,6 +196,12 @@ static inline const struct model_op *sim_op(const struct sim *sim,
                                             const struct sim_run *run)
 {
     return &sim->request.workload->ops[run->op];
+}
+
+static inline const struct model_kernel *sim_kernel(const struct sim *sim,
+                                                    const struct sim_run *run)
+{
+    return &sim->ranks[run->rank].kernels[run->op];
 }
 
 /* The joint that a collective's run takes part in. */
