@@ -152,6 +152,40 @@ static void more_threads_more_in_flight(void **state)
     }
 }
 
+/*
+ * The other end keeps half as much in flight, 2000, its memory takes half as
+ * long and its synchronisation 1 us: R = 1 + 0.5, 2000 / (1.5 + 0.5) = 1000,
+ * less than 4000 / 3. Sync 1 + 0.5. The same in both directions; between equal
+ * GPUs each keeps its own.
+ */
+static void between_two_kinds_of_gpu(void **state)
+{
+    double ranks[] = {1};
+    struct model_topology topology = small();
+    struct model_mixed other = {.ranks = {ranks, 1}, .gpu = topology.gpu};
+    struct model_hop hop = {
+        .kind = MODEL_HOP_NVLINK, .latency_us = 0.5, .ranks = {0, 1}};
+    struct model_channel channel;
+
+    (void)state;
+    topology.gpus_per_node = 4;
+    topology.mixed = (struct model_list){&other, 1};
+    other.gpu.warp_bytes = 500;
+    other.gpu.hbm_latency_us = 0.5;
+    other.gpu.sync_us = 1;
+    for (int i = 0; i < 2; i++) {
+        channel = model_channel_make(&topology, &hop, 128);
+        assert_near(channel.in_flight_bytes, 2000, 1e-9);
+        assert_near_ratio(channel.bytes_per_us, 1000, 1e-12);
+        assert_near_ratio(channel.sync_us, 1.5, 1e-12);
+        hop.ranks[0] = 1;
+        hop.ranks[1] = 0;
+    }
+    hop.ranks[0] = 2;
+    channel = model_channel_make(&topology, &hop, 128);
+    expect(&channel, 4000.0 / 3.0, 0.75);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -162,6 +196,7 @@ int main(void)
         cmocka_unit_test(over_the_network_by_way_of_the_host),
         cmocka_unit_test(the_cap_of_a_channel),
         cmocka_unit_test(more_threads_more_in_flight),
+        cmocka_unit_test(between_two_kinds_of_gpu),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
