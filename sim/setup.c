@@ -387,16 +387,16 @@ static double work_ratio(const struct sim *sim, int rank, int op)
 static void set_rank(struct sim *sim, int rank)
 {
     const struct model_topology *topology = sim->request.topology;
-    int kind = model_ranks_gpu_index(topology, rank);
-    const struct model_gpu *gpu = model_ranks_gpu_at(topology, kind);
+    size_t kind = (size_t)model_ranks_gpu_index(topology, rank);
+    const struct model_gpu *gpu = model_ranks_gpu_at(topology, (int)kind);
 
-    sim->ranks[rank] =
-        (struct sim_rank){.gpu = gpu,
-                          .kernels = &sim->kernels[kind * sim->op_count],
-                          .free_sms = gpu->sm_count,
-                          .pending = -1,
-                          .active = -1,
-                          .holding = -1};
+    sim->ranks[rank] = (struct sim_rank){
+        .gpu = gpu,
+        .kernels = sim->kernels + kind * (size_t)sim->op_count,
+        .free_sms = gpu->sm_count,
+        .pending = -1,
+        .active = -1,
+        .holding = -1};
 }
 
 static void set_runs(struct sim *sim)
