@@ -97,11 +97,11 @@ static void add_network(struct model_channel *channel,
 /* Rate of a long chunk. */
 static double long_rate(const struct model_channel *channel)
 {
-    return fmin(channel->in_flight_bytes /
-                    (channel->round_trip_us +
-                     channel->in_flight_bytes / channel->issue_bytes_per_us),
-                fmin(channel->most_bytes_per_us,
-                     channel->connection_bytes_per_us));
+    return fmin(
+        channel->in_flight_bytes /
+            (channel->round_trip_us +
+             channel->in_flight_bytes / channel->issue_bytes_per_us),
+        fmin(channel->most_bytes_per_us, channel->connection_bytes_per_us));
 }
 
 /* As far as the GPU at one end decides. */

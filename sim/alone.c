@@ -60,8 +60,7 @@ static const struct sim_alone_op *simulate(struct sim_alone *alone,
     struct sim_result result = {.op_count = 0};
     struct sim_alone_op *by_rank;
     struct sim *sim;
-    int ranks =
-        request.all_ranks ? model_topology_rank_count(&topology) : 1;
+    int ranks = request.all_ranks ? model_topology_rank_count(&topology) : 1;
 
     topology.variation = (struct model_variation){.jitter_ratio = 0.0};
     single.after = NULL;

@@ -142,11 +142,12 @@ static const char *config_hint(struct setup *setup, int index)
     const char *list = NULL;
 
     if (model_collective_runs(kind, (enum model_algorithm)config->algorithm)) {
-        return config->channels > least_sm_count(setup->sim->request.topology) ||
+        return config->channels >
+                           least_sm_count(setup->sim->request.topology) ||
                        config->threads > 1024
-                   ? model_arena_format(arena,
-                                        "at most %d channels and 1024 threads",
-                                        least_sm_count(setup->sim->request.topology))
+                   ? model_arena_format(
+                         arena, "at most %d channels and 1024 threads",
+                         least_sm_count(setup->sim->request.topology))
                    : "choose another algorithm or protocol";
     }
     for (int i = 0; i < MODEL_ALGORITHMS; i++) {

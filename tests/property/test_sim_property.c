@@ -127,14 +127,18 @@ static void random_differences(struct bench *bench, struct model_topology *t)
 
 /* -- random workloads -- */
 
-/* An algorithm for the kind that needs no special machine, or NVLS. */
+/*
+ * An algorithm for the kind that needs no special machine, or NVLS. The nodes
+ * of a tree are not alike when they are more than two.
+ */
 static int random_algorithm(struct bench *bench,
                             const struct model_topology *t,
                             const struct model_op *op)
 {
     enum model_collective_kind kind = model_op_collective(op);
 
-    if (kind == MODEL_ALL_REDUCE && pick(bench, 2) == 0) {
+    if (kind == MODEL_ALL_REDUCE && pick(bench, 2) == 0 &&
+        (t->node_count <= 2 || op->group == 1)) {
         bool switched = t->nvlink.kind == MODEL_NVLINK_SWITCH &&
                         t->gpu.compute_capability >= 90;
         bool one_node = t->node_count == 1 || op->group == 1;
