@@ -22,6 +22,7 @@ enum model_status search_tune(struct sim_cli *cli,
                               struct search_tuned *tuned);
 
 enum model_status search_command_run(struct sim_cli *cli);
+enum model_status search_command_explain(struct sim_cli *cli);
 enum model_status search_command_tune(struct sim_cli *cli);
 enum model_status search_command_compare(struct sim_cli *cli);
 

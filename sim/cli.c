@@ -30,8 +30,9 @@ static const char *const formats[] = {"text", "json", "csv", NULL};
 static const char *const forms[] = {"yaml", "line", NULL};
 static const char *const rank_modes[] = {"folded", "all", NULL};
 
-#define AT(member)   offsetof(struct sim_options, member)
-#define SIMULATES    (SIM_CLI_RUN | SIM_CLI_TUNE | SIM_CLI_COMPARE)
+#define AT(member) offsetof(struct sim_options, member)
+#define SIMULATES                                                              \
+    (SIM_CLI_RUN | SIM_CLI_TUNE | SIM_CLI_COMPARE | SIM_CLI_EXPLAIN)
 #define ALL_COMMANDS (SIMULATES | SIM_CLI_SHOW | SIM_CLI_HELP)
 
 static const struct option options[] = {
@@ -39,10 +40,10 @@ static const struct option options[] = {
      "a file, a shipped name, or a line such as \"1x8 gpu:h100 nvswitch\""},
     {"workload", 'w', LIST, SIMULATES, AT(workloads), "WORKLOAD", NULL,
      "a file or a shipped name"},
-    {"plan", 'p', TEXT, SIM_CLI_RUN, AT(plan), "FILE", NULL,
+    {"plan", 'p', TEXT, SIM_CLI_RUN | SIM_CLI_EXPLAIN, AT(plan), "FILE", NULL,
      "settings of collectives, made by tune"},
-    {"strategy", 's', TEXT, SIM_CLI_RUN | SIM_CLI_TUNE, AT(strategy), "NAME",
-     NULL, "nccl, autoccl or lagom"},
+    {"strategy", 's', TEXT, SIM_CLI_RUN | SIM_CLI_TUNE | SIM_CLI_EXPLAIN,
+     AT(strategy), "NAME", NULL, "nccl, autoccl or lagom"},
     {"strategies", 0, TEXT, SIM_CLI_COMPARE, AT(strategies), "LIST", NULL,
      "names with commas between (nccl,autoccl,lagom)"},
     {"trace", 0, TEXT, SIM_CLI_RUN, AT(trace), "FILE", NULL,
@@ -51,8 +52,8 @@ static const struct option options[] = {
      "where to write the plan (standard output)"},
     {"form", 0, CHOICE, SIM_CLI_SHOW, AT(form), "FORM", forms,
      "how a topology is written"},
-    {"ranks", 0, CHOICE, SIM_CLI_RUN, AT(ranks), "MODE", rank_modes,
-     "simulate one rank for all, or each"},
+    {"ranks", 0, CHOICE, SIM_CLI_RUN | SIM_CLI_EXPLAIN, AT(ranks), "MODE",
+     rank_modes, "simulate one rank for all, or each"},
     {"set", 0, LIST, ALL_COMMANDS & ~SIM_CLI_HELP, AT(sets), "PATH=VALUE", NULL,
      "override a key of the topology, its gpu or the workload"},
     {"format", 0, CHOICE, ALL_COMMANDS & ~SIM_CLI_HELP, AT(format), "FORMAT",

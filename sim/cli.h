@@ -62,7 +62,8 @@ enum sim_cli_command_bit {
     SIM_CLI_TUNE = 2,
     SIM_CLI_COMPARE = 4,
     SIM_CLI_SHOW = 8,
-    SIM_CLI_HELP = 16
+    SIM_CLI_HELP = 16,
+    SIM_CLI_EXPLAIN = 32
 };
 
 struct sim_command {

@@ -58,7 +58,8 @@ static double algorithm_rate(const struct model_op *op, double duration_us)
 
 /* -- JSON -- */
 
-static void put_config(struct sim_json *json, const struct model_config *config)
+void sim_report_put_config(struct sim_json *json,
+                           const struct model_config *config)
 {
     sim_json_text(json, "algorithm", model_algorithm_names[config->algorithm]);
     sim_json_text(json, "protocol", model_protocol_names[config->protocol]);
@@ -92,7 +93,7 @@ static void put_op(struct sim_json *list,
     if (model_op_is_collective(op)) {
         double rate = algorithm_rate(op, duration_us) / 1000.0;
 
-        put_config(json, &result.config);
+        sim_report_put_config(json, &result.config);
         sim_json_number(json, "algbw_GBps", rate);
         sim_json_number(
             json, "busbw_GBps",

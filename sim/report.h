@@ -26,6 +26,10 @@ void sim_report_text(struct sim_cli *cli, const struct sim_report *report);
 /* The parts of a loss as members of a JSON object, us. */
 void sim_report_put_lost(struct sim_json *object, const struct sim_lost *lost);
 
+/* The settings of a collective as members of a JSON object. */
+void sim_report_put_config(struct sim_json *json,
+                           const struct model_config *config);
+
 /* What --set changed: a line each, or an array in a JSON object. */
 void sim_report_overrides(const struct sim_cli *cli);
 void sim_report_put_overrides(const struct sim_cli *cli, struct sim_json *root);

@@ -1,0 +1,29 @@
+/*
+ * window_span.h - stretches of time, and how much of it they cover.
+ */
+#ifndef SIM_WINDOW_SPAN_H
+#define SIM_WINDOW_SPAN_H
+
+/* From from_us to to_us. */
+struct sim_span {
+    double from_us;
+    double to_us;
+};
+
+/* A set of spans. The array belongs to who made it. */
+struct sim_spans {
+    struct sim_span *list;
+    int count;
+};
+
+/* Sort by beginning and merge what touches or overlaps, in place. */
+void sim_spans_merge(struct sim_spans *spans);
+
+/* Time that merged spans cover, us. */
+double sim_spans_us(const struct sim_spans *spans);
+
+/* Time that both of two merged sets cover, us. */
+double sim_spans_common_us(const struct sim_spans *a,
+                           const struct sim_spans *b);
+
+#endif
