@@ -22,7 +22,6 @@ struct search_variant {
 };
 
 struct search_change {
-    int kind; /* enum search_change_kind */
     const char *key;
     const char *text;
     const char *paths; /* or NULL */
@@ -31,7 +30,8 @@ struct search_change {
      * when there is nothing to change.
      */
     bool (*apply)(struct search_variant *variant, int choice);
-    int choice; /* its argument, such as an enum model_transport */
+    int kind;   /* enum search_change_kind */
+    int choice; /* the function's argument, such as an enum model_transport */
 };
 
 /*
