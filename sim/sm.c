@@ -293,6 +293,9 @@ void sim_sm_release(struct sim *sim, int run)
 {
     struct sim_run *self = &sim->runs[run];
 
+    if (self->sms == 0) {
+        return; /* copy engines hold none */
+    }
     restore_all(sim, self->rank);
     self->sm_us +=
         sim_time_us(sim->now_ps - self->resident_ps) * (double)self->sms;

@@ -221,8 +221,8 @@ static void changes_are_sorted_by_gain(void **state)
         assert_true(it->what_ifs[i - 1].gain_ratio >=
                     it->what_ifs[i].gain_ratio);
     }
-    assert_string_equal(it->what_ifs[it->what_if_count - 1].key,
-                        "channels_half");
+    /* without half of what they keep in flight, collectives take longer */
+    assert_true(find_what_if(it, "channels_half")->gain_ratio < 0);
 }
 
 /*
