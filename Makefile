@@ -161,9 +161,9 @@ libdir     = $(PREFIX)/lib
 includedir = $(PREFIX)/include
 datadir    = $(PREFIX)/share
 # What a user of the library needs, not the rooms behind.
-PRIVATE   := model/collective_parts.h model/node_build.h model/schema_source.h model/topology_read.h \
+PRIVATE   := model/collective_parts.h model/node_build.h model/node_merge.h model/schema_source.h model/topology_read.h \
 	model/workload_row.h model/workload_build.h model/transformer.h \
-	sim/state.h sim/cli.h sim/load.h sim/report.h sim/cmd_show.h \
+	sim/state.h sim/cli.h sim/load.h sim/report.h sim/cmd_show.h sim/draw.h \
 	search/tuned.h search/descent.h search/chosen.h \
 	search/explain_change.h search/explain_words.h search/explain_print.h \
 	sim/window_beside.h sim/window_span.h

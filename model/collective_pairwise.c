@@ -22,27 +22,25 @@ static void walk_member(struct model_walk *walk,
                         const struct model_group *group,
                         int member)
 {
-    const struct model_topology *topology = walk->fabric->topology;
     int n = group->count;
     int shift = task->shift == 0 ? 1 : task->shift;
     int rank = model_group_rank(group, member);
-    int nic = model_parts_nic(topology, rank);
     double channels = (double)task->config->channels;
     int to;
 
     if (task->kind == MODEL_ALL_TO_ALL) {
         for (int i = 1; i < n; i++) {
-            (void)model_walk_send(walk, rank,
-                                  model_group_rank(group, (member + i) % n),
-                                  nic, channels / (double)(n - 1));
+            (void)model_walk_send(
+                walk, rank, model_group_rank(group, (member + i) % n),
+                MODEL_NIC_OF_PAIR, channels / (double)(n - 1));
         }
         return;
     }
     to = ((member + shift) % n + n) % n;
     if (to != member &&
         (task->kind == MODEL_SEND_RECV || member == (shift > 0 ? 0 : 1))) {
-        (void)model_walk_send(walk, rank, model_group_rank(group, to), nic,
-                              channels);
+        (void)model_walk_send(walk, rank, model_group_rank(group, to),
+                              MODEL_NIC_OF_PAIR, channels);
     }
 }
 

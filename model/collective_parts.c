@@ -88,15 +88,6 @@ int model_parts_nodes(const struct model_walk *walk,
     return count;
 }
 
-int model_parts_nic(const struct model_topology *topology, int rank)
-{
-    int gpu = rank % topology->gpus_per_node;
-
-    return topology->nics.count > 0
-               ? gpu * topology->nics.count / topology->gpus_per_node
-               : 0;
-}
-
 double model_parts_work_ratio(const struct model_topology *topology,
                               enum model_collective_kind kind)
 {

@@ -59,9 +59,6 @@ double model_parts_ranks(const struct model_walk *walk,
 int model_parts_nodes(const struct model_walk *walk,
                       const struct model_group *group);
 
-/* The NIC beside a GPU. */
-int model_parts_nic(const struct model_topology *topology, int rank);
-
 /*
  * CTA time per byte of the primitives that a kind is made of: recvCopySend to
  * gather, recvReduceSend to reduce, as much of both in an all_reduce, send and

@@ -45,7 +45,7 @@ static void walk_ring(struct model_walk *walk,
 
     for (int i = 0; i < count; i++) {
         struct model_ring ring =
-            model_ring_make(walk->fabric->topology, &groups[i]);
+            model_ring_make(walk->arena, walk->fabric->topology, &groups[i]);
         int root = model_group_rank(&groups[i], 0);
         int first;
         int end;

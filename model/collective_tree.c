@@ -196,8 +196,6 @@ static void walk_network(struct trees *trees, int variant, double flows)
 /* The same where each GPU has a tree of its own for its share of the data. */
 static void walk_rails(struct trees *trees, double flows)
 {
-    const struct model_topology *topology = trees->walk->fabric->topology;
-
     for (int tree = 0; tree < 2; tree++) {
         for (int node = 0; node < trees->nodes; node++) {
             int parent = parent_in(tree, node, trees->nodes);
@@ -210,11 +208,9 @@ static void walk_rails(struct trees *trees, double flows)
             for (int i = 0; from + i < trees->first[node + 1]; i++) {
                 int one = model_group_rank(trees->group, from + i);
                 int other = model_group_rank(trees->group, to + i);
-                int nic = model_parts_nic(topology, one);
-
-                trees->edge_us =
-                    fmax(trees->edge_us,
-                         both_ways(trees, one, other, nic, 0.5 * flows));
+                trees->edge_us = fmax(
+                    trees->edge_us, both_ways(trees, one, other,
+                                              MODEL_NIC_OF_PAIR, 0.5 * flows));
             }
         }
     }
@@ -263,7 +259,8 @@ double model_parts_walk_trees(struct model_walk *walk,
         if (share < 1.0) {
             walk_rails(&trees, share * (double)task->config->channels);
         } else {
-            trees.ring = model_ring_make(fabric->topology, &groups[i]);
+            trees.ring =
+                model_ring_make(walk->arena, fabric->topology, &groups[i]);
             walk_variants(&trees, task->config->channels);
         }
         path_us =

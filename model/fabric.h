@@ -1,10 +1,11 @@
 /*
  * fabric.h - a topology as shared links, and the route of one hop.
  *
- * Links are numbered, node by node in the same order, and exist only as
- * numbers: rate and name of each are computed. Folded, the fabric holds one
- * node that stands for all of them: a route into another node ends on the
- * shown node's own ingress links, which see the same traffic by symmetry.
+ * Links are numbered, node by node in the same order, then leaf switches by
+ * leaf; they exist only as numbers: rate and name of each are computed. Folded,
+ * the fabric holds one node that stands for all of them: a route into another
+ * node ends on the shown node's own ingress links, which see the same traffic
+ * by symmetry, and of each leaf link it holds the node's even share.
  */
 #ifndef MODEL_FABRIC_H
 #define MODEL_FABRIC_H
@@ -25,7 +26,9 @@ enum model_link_kind {
     MODEL_LINK_MEMORY, /* host memory of a socket */
     MODEL_LINK_NIC_OUT,
     MODEL_LINK_NIC_IN,
-    MODEL_LINK_MESH, /* one ordered pair of GPUs */
+    MODEL_LINK_MESH,    /* all NVLinks of one ordered pair of GPUs */
+    MODEL_LINK_LEAF_UP, /* leaf switch to the spine; of no node */
+    MODEL_LINK_LEAF_DOWN,
     MODEL_LINK_KINDS
 };
 
@@ -34,6 +37,8 @@ struct model_fabric {
     int shown_nodes;                       /* 1 when folded */
     int first[MODEL_LINK_KINDS]; /* index of a kind's first link in a node */
     int links_per_node;
+    int first_leaf_link; /* behind those of all shown nodes */
+    int leaf_count;      /* shown; 0 in a flat network */
     int link_count;
 };
 
@@ -44,7 +49,7 @@ enum model_hop_kind {
     MODEL_HOP_NET
 };
 
-enum { MODEL_HOP_LINKS_MAX = 16 };
+enum { MODEL_HOP_LINKS_MAX = 32 };
 
 /* One step of a ring: from a GPU to the next one. */
 struct model_hop {
@@ -52,7 +57,19 @@ struct model_hop {
     double latency_us; /* one way */
     int ranks[2];      /* from, to: whose GPUs are at its ends */
     int links[MODEL_HOP_LINKS_MAX];
+    /*
+     * What one flow of the hop puts on each link: 1, but for a share of a
+     * link that other flows, not shown or counted otherwise, use as well.
+     */
+    double weights[MODEL_HOP_LINKS_MAX];
     int link_count;
+    /*
+     * On the network: do the NICs read and write GPU memory, and the GPU that
+     * sends (PXN: the one beside the NIC, else the sender itself).
+     */
+    bool direct_send;
+    bool direct_receive;
+    int sender_gpu;
 };
 
 /* The fabric of a topology, which must outlive it. folded shows one node. */
@@ -60,7 +77,7 @@ void model_fabric_make(const struct model_topology *topology,
                        bool folded,
                        struct model_fabric *fabric);
 
-/* Links that one node has. */
+/* Links of one node, and at most so many more for its part of the leaves. */
 int model_fabric_links_of_node(const struct model_topology *topology);
 
 /* Rate of a link, bytes/us. */
@@ -70,16 +87,29 @@ double model_fabric_link_bytes_per_us(const struct model_fabric *fabric,
 enum model_link_kind model_fabric_link_kind(const struct model_fabric *fabric,
                                             int link);
 
-/* "node0.gpu3.pcie.up"; returns buffer. */
+/* "node0.gpu3.pcie.up", "leaf2.up", "rail3.down"; returns buffer. */
 char *model_fabric_link_name(const struct model_fabric *fabric,
                              int link,
                              char *buffer,
                              size_t buffer_bytes);
 
 /*
+ * Between nodes without a given NIC: the receiver's own NIC on both sides when
+ * the sender reaches it (PXN) or must use it (cross_nic is false), otherwise
+ * each side's own, as NCCL routes send and receive.
+ */
+enum { MODEL_NIC_OF_PAIR = -1 };
+
+/*
  * The hop from one rank to another (rank = node * gpus_per_node + GPU), both
- * different. transport decides between P2P and SHM where no NVLink joins them;
- * nic is the NIC used between nodes. The source must be in a shown node.
+ * different. Within a node: NVLink, direct or by way of one GPU; otherwise
+ * PCIe, where transport P2P is taken as far as pcie.p2p allows and SHM beyond.
+ * Between nodes over `nic` on both sides, or MODEL_NIC_OF_PAIR. The source must
+ * be in a shown node.
+ *
+ * Folded, leaf links carry the shown node's part of what all nodes put on them
+ * when all send as far as it does (leaf.h). Where leaves differ in size this is
+ * the smallest, which is the busiest.
  */
 void model_fabric_route(const struct model_fabric *fabric,
                         int from_rank,

@@ -36,18 +36,28 @@ static void put(struct parser *parser,
     child->key_place = parser->place;
 }
 
+/* An empty list or mapping, with the place of the word. */
+static struct model_node *open_node(struct parser *parser,
+                                    enum model_node_kind kind,
+                                    struct model_node *parent,
+                                    const char *key)
+{
+    struct model_node *node =
+        model_node_new(parser->arena, kind, parent, key, NULL);
+
+    node->place = parser->place;
+    node->key_place = parser->place;
+    return node;
+}
+
 /* A mapping below node: with the place of the word. */
 static struct model_node *part(struct parser *parser, const char *key)
 {
     struct model_node *mapping = model_node_find(parser->node, key);
 
-    if (mapping == NULL) {
-        mapping = model_node_new(parser->arena, MODEL_MAPPING, parser->node,
-                                 key, NULL);
-        mapping->place = parser->place;
-        mapping->key_place = parser->place;
-    }
-    return mapping;
+    return mapping != NULL
+               ? mapping
+               : open_node(parser, MODEL_MAPPING, parser->node, key);
 }
 
 static bool is_count(const char *text)
@@ -78,12 +88,45 @@ static char *cut(char *text, char at)
     return found;
 }
 
+/* 0-1,0-3x2: pairs of GPUs and how many links join them. */
+static bool
+read_links(struct parser *parser, struct model_node *nvlink, char *text)
+{
+    struct model_node *list =
+        open_node(parser, MODEL_SEQUENCE, nvlink, "links");
+    char *state = NULL;
+
+    for (char *word = strtok_r(text, ",", &state); word != NULL;
+         word = strtok_r(NULL, ",", &state)) {
+        struct model_node *entry =
+            open_node(parser, MODEL_SEQUENCE, list, NULL);
+        char *count = cut(word, 'x');
+        char *to = cut(word, '-');
+
+        if (to == NULL) {
+            return false;
+        }
+        put(parser, entry, NULL, word);
+        put(parser, entry, NULL, to);
+        put(parser, entry, NULL, count != NULL ? count : "1");
+    }
+    return true;
+}
+
 static bool word_nvlink(struct parser *parser, char *rest)
 {
     char *rate = cut(rest, ':');
     struct model_node *nvlink = part(parser, "nvlink");
 
     put(parser, nvlink, "kind", rest);
+    if (strcmp(rest, "links") == 0) {
+        char *list = rate;
+
+        rate = list != NULL ? cut(list, ':') : NULL;
+        if (list == NULL || rate == NULL || !read_links(parser, nvlink, list)) {
+            return false;
+        }
+    }
     if (rate != NULL) {
         put(parser, nvlink, "rate", rate);
     }
@@ -138,17 +181,45 @@ static bool word_nic(struct parser *parser, char *rest)
     return true;
 }
 
+/* KIND[:N/leaf][:OVERSUBSCRIPTION] */
+static bool word_net(struct parser *parser, char *rest)
+{
+    struct model_node *network =
+        open_node(parser, MODEL_MAPPING, parser->root, "network");
+    char *next = cut(rest, ':');
+
+    put(parser, network, "kind", rest);
+    while (next != NULL) {
+        char *text = next;
+        char *word;
+
+        next = cut(text, ':');
+        word = cut(text, '/');
+        if (word != NULL && (strcmp(word, "leaf") != 0 || !is_count(text))) {
+            return false;
+        }
+        put(parser, network,
+            word != NULL ? "nodes_per_leaf" : "oversubscription", text);
+    }
+    return rest[0] != '\0';
+}
+
 static const struct word {
     const char *name;
     bool (*read)(struct parser *parser, char *rest);
     const char *form;
     unsigned bit; /* words that exclude each other share one */
-} words[] = {{"gpu", word_gpu, "gpu:a40", 1},
-             {"nvlink", word_nvlink, "nvlink:pairs or nvlink:pairs:50GB/s", 2},
-             {"nvswitch", word_nvswitch, "nvswitch or nvswitch:370GB/s", 2},
-             {"pcie", word_pcie, "pcie:4 or pcie:4:2/switch", 4},
-             {"sockets", word_sockets, "sockets:2", 8},
-             {"nic", word_nic, "nic:2x400Gbit/s", 16}};
+} words[] = {
+    {"gpu", word_gpu, "gpu:a40", 1},
+    {"nvlink", word_nvlink,
+     "nvlink:pairs, nvlink:pairs:50GB/s or "
+     "nvlink:links:0-1,0-3x2:22GB/s",
+     2},
+    {"nvswitch", word_nvswitch, "nvswitch or nvswitch:370GB/s", 2},
+    {"pcie", word_pcie, "pcie:4 or pcie:4:2/switch", 4},
+    {"sockets", word_sockets, "sockets:2", 8},
+    {"nic", word_nic, "nic:2x400Gbit/s", 16},
+    {"net", word_net, "net:rails, net:rails:2 or net:tree:16/leaf:3", 32}};
 
 enum { WORDS = sizeof(words) / sizeof(words[0]) };
 
@@ -189,7 +260,7 @@ static void read_word(struct parser *parser, char *text)
         parser, whole,
         nearest != NULL
             ? model_arena_format(parser->arena, "did you mean \"%s\"?", nearest)
-            : "write gpu:, nvlink:, nvswitch, pcie:, sockets: or nic:");
+            : "write gpu:, nvlink:, nvswitch, pcie:, sockets:, nic: or net:");
 }
 
 static void read_size(struct parser *parser, char *text)
@@ -280,28 +351,80 @@ static const char *gpu_name(const struct model_topology *topology)
                : topology->gpu.name;
 }
 
+static void
+append_nvlink(char *buffer, size_t size, const struct model_topology *topology)
+{
+    const struct model_nvlink *nvlink = &topology->nvlink;
+    int gpus = topology->gpus_per_node;
+    const char *separator = "";
+
+    if (nvlink->kind == MODEL_NVLINK_NONE) {
+        return;
+    }
+    if (nvlink->kind == MODEL_NVLINK_SWITCH) {
+        append(buffer, size, " nvswitch:");
+    } else {
+        append(buffer, size, " nvlink:%s:", model_nvlink_names[nvlink->kind]);
+    }
+    for (int pair = 0; nvlink->links != NULL && pair < gpus * gpus; pair++) {
+        int links = nvlink->links[pair];
+
+        if (links > 0 && pair / gpus < pair % gpus) {
+            append(buffer, size, "%s%d-%d", separator, pair / gpus,
+                   pair % gpus);
+            if (links > 1) {
+                append(buffer, size, "x%d", links);
+            }
+            separator = ",";
+        }
+    }
+    append(buffer, size, "%s", separator[0] == ',' ? ":" : "");
+    append_rate(buffer, size, nvlink->bytes_per_us);
+}
+
+static void
+append_network(char *buffer, size_t size, const struct model_network *network)
+{
+    char ratio[64];
+
+    if (network->kind == MODEL_NETWORK_FLAT) {
+        return;
+    }
+    append(buffer, size, " net:%s", model_network_names[network->kind]);
+    if (network->nodes_per_leaf > 0) {
+        append(buffer, size, ":%d/leaf", network->nodes_per_leaf);
+    }
+    append(buffer, size, ":%s",
+           model_units_print(network->oversubscription_ratio, MODEL_RATIO,
+                             ratio, sizeof(ratio)));
+}
+
+/* Letters that any notation of a topology needs at most. */
+static size_t notation_bytes(const struct model_topology *topology)
+{
+    int gpus = topology->gpus_per_node;
+    size_t pairs =
+        topology->nvlink.links != NULL ? (size_t)(gpus * gpus) / 2 : 0;
+
+    return 512 + strlen(gpu_name(topology)) + 16 * pairs;
+}
+
 char *model_notation_print(struct model_arena *arena,
                            const struct model_topology *topology)
 {
-    enum { SIZE = 512 };
-    char *text = model_arena_alloc(arena, SIZE);
+    size_t size = notation_bytes(topology);
+    char *text = model_arena_alloc(arena, size);
 
-    append(text, SIZE, "%dx%d gpu:%s", topology->node_count,
+    append(text, size, "%dx%d gpu:%s", topology->node_count,
            topology->gpus_per_node, gpu_name(topology));
-    if (topology->nvlink.kind == MODEL_NVLINK_SWITCH) {
-        append(text, SIZE, " nvswitch:");
-        append_rate(text, SIZE, topology->nvlink.bytes_per_us);
-    } else if (topology->nvlink.kind != MODEL_NVLINK_NONE) {
-        append(text, SIZE,
-               " nvlink:%s:", model_nvlink_names[topology->nvlink.kind]);
-        append_rate(text, SIZE, topology->nvlink.bytes_per_us);
-    }
-    append(text, SIZE, " pcie:%d:%d/switch sockets:%d",
+    append_nvlink(text, size, topology);
+    append(text, size, " pcie:%d:%d/switch sockets:%d",
            topology->pcie.generation, topology->pcie.gpus_per_switch,
            topology->host.sockets);
     if (topology->nics.count > 0) {
-        append(text, SIZE, " nic:%dx", topology->nics.count);
-        append_rate(text, SIZE, topology->nics.bytes_per_us);
+        append(text, size, " nic:%dx", topology->nics.count);
+        append_rate(text, size, topology->nics.bytes_per_us);
     }
+    append_network(text, size, &topology->network);
     return text;
 }

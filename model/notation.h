@@ -4,12 +4,14 @@
  *     2x8 gpu:a40 nvlink:pairs:50GB/s pcie:4:2/switch nic:2x400Gbit/s
  *     1x8 gpu:h100 nvswitch nic:8x400Gbit/s
  *     4x8 gpu:a40 pcie:4:2/switch nic:1x100Gbit/s
+ *     64x8 gpu:h100 nvswitch nic:8x400Gbit/s net:rails:2
  *
  * NODESxGPUS first; then in any order gpu:NAME, nvlink:pairs|mesh[:RATE],
- * nvswitch[:RATE], pcie:GENERATION[:N/switch], sockets:N, nic:COUNTxRATE. It
+ * nvlink:links:A-BxLINKS,...:RATE, nvswitch[:RATE], pcie:GENERATION[:N/switch],
+ * sockets:N, nic:COUNTxRATE, net:rails|tree[:N/leaf][:OVERSUBSCRIPTION]. It
  * becomes the same YAML tree that a file gives, so everything downstream is
- * shared. RATE is the achieved rate per GPU and direction for NVLink, the line
- * rate for NICs.
+ * shared. RATE is the achieved rate per GPU and direction for NVLink (of one
+ * link where links are listed), the line rate for NICs.
  */
 #ifndef MODEL_NOTATION_H
 #define MODEL_NOTATION_H

@@ -1,12 +1,15 @@
 /*
- * topology.c - the table of keys of a topology, and what a table cannot say.
+ * topology.c - the table of keys of a topology.
  */
 #include "model/topology.h"
 
-#include "model/topology_read.h"
-
-const char *const model_nvlink_names[] = {"none", "pairs", "mesh", "switch",
-                                          NULL};
+const char *const model_nvlink_names[] = {"none",   "pairs", "mesh",
+                                          "switch", "links", NULL};
+const char *const model_path_names[] = {"nvl", "nvb", "pix", "pxb",
+                                        "pxn", "phb", "sys", NULL};
+const char *const model_cpu_names[] = {"amd", "intel", "arm", NULL};
+const char *const model_nics_at_names[] = {"auto", "root", "switch", NULL};
+const char *const model_network_names[] = {"flat", "rails", "tree", NULL};
 
 #define AT(member) offsetof(struct model_topology, member)
 
@@ -25,6 +28,13 @@ const char *const model_nvlink_names[] = {"none", "pairs", "mesh", "switch",
         .help = (text)                                                         \
     }
 
+#define PATH(name, member, otherwise, text)                                    \
+    {                                                                          \
+        .key = (name), .kind = MODEL_FIELD_CHOICE, .offset = AT(member),       \
+        .choices = model_path_names, .sourced = true,                          \
+        .default_text = (otherwise), .help = (text)                            \
+    }
+
 #define PART(name, table, text)                                                \
     {                                                                          \
         .key = (name), .kind = MODEL_FIELD_STRUCT, .fields = (table),          \
@@ -41,8 +51,12 @@ static const struct model_field nvlink_fields[] = {
     QUANTITY("rate",
              MODEL_RATE,
              nvlink.bytes_per_us,
-             "achieved, per GPU and direction"),
+             "achieved, per direction, of a GPU; kind links: of one link"),
     QUANTITY("latency", MODEL_TIME, nvlink.latency_us, "one way"),
+    {.key = "links",
+     .kind = MODEL_FIELD_NODE,
+     .offset = AT(nvlink.links_node),
+     .help = "kind links: [[GPU, GPU, number of links], ...]"},
     {.key = NULL}};
 
 static const struct model_field pcie_fields[] = {
@@ -56,6 +70,11 @@ static const struct model_field pcie_fields[] = {
           1,
           64,
           "GPUs below one PCIe switch; 1: each on a root port"),
+    PATH("p2p",
+         pcie.p2p,
+         "sys",
+         "transport p2p goes no farther, then through host memory; "
+         "NCCL_P2P_LEVEL, its default goes by host.cpu"),
     QUANTITY("rate", MODEL_RATE, pcie.bytes_per_us, "payload per direction"),
     QUANTITY("latency", MODEL_TIME, pcie.latency_us, "one link, one way"),
     QUANTITY("p2p_rate",
@@ -82,6 +101,13 @@ static const struct model_field pcie_fields[] = {
 
 static const struct model_field host_fields[] = {
     COUNT("sockets", host.sockets, 1, 16, "CPU sockets of a node"),
+    {.key = "cpu",
+     .kind = MODEL_FIELD_CHOICE,
+     .offset = AT(host.cpu),
+     .choices = model_cpu_names,
+     .sourced = true,
+     .default_text = "amd",
+     .help = "who made the CPUs: NCCL's limits of P2P go by it"},
     QUANTITY("cross_rate",
              MODEL_RATE,
              host.cross_bytes_per_us,
@@ -119,11 +145,67 @@ static const struct model_field nics_fields[] = {
              MODEL_TIME,
              nics.flag_sync_us,
              "the same with protocols LL and LL128"),
+    {.key = "at",
+     .kind = MODEL_FIELD_CHOICE,
+     .offset = AT(nics.at),
+     .choices = model_nics_at_names,
+     .sourced = true,
+     .default_text = "auto",
+     .help = "auto: below the PCIe switches when each has a NIC"},
     {.key = "gpudirect",
      .kind = MODEL_FIELD_BOOL,
      .offset = AT(nics.gpudirect),
      .required = true,
      .help = "NICs read and write GPU memory"},
+    PATH("gpudirect_level",
+         nics.gpudirect_level,
+         "pxb",
+         "GPUDirect goes no farther, then through host memory; "
+         "NCCL_NET_GDR_LEVEL"),
+    {.key = "pxn",
+     .kind = MODEL_FIELD_BOOL,
+     .offset = AT(nics.pxn),
+     .default_text = "true",
+     .help = "send by way of the GPU beside the NIC, over NVLink; "
+             "NCCL_PXN_DISABLE"},
+    {.key = NULL}};
+
+static const struct model_field network_fields[] = {
+    {.key = "kind",
+     .kind = MODEL_FIELD_CHOICE,
+     .offset = AT(network.kind),
+     .choices = model_network_names,
+     .default_text = "flat",
+     .help = "rails: NIC i of each node on switch i; tree: all NICs of "
+             "nodes_per_leaf nodes on one leaf switch"},
+    {.key = "nodes_per_leaf",
+     .kind = MODEL_FIELD_COUNT,
+     .dimension = MODEL_COUNT,
+     .offset = AT(network.nodes_per_leaf),
+     .min = 1,
+     .max = 1048576,
+     .help = "nodes below one leaf switch; rails: all, if left out"},
+    {.key = "oversubscription",
+     .kind = MODEL_FIELD_QUANTITY,
+     .dimension = MODEL_RATIO,
+     .offset = AT(network.oversubscription_ratio),
+     .min = 0.001,
+     .max = 1000.0,
+     .sourced = true,
+     .help = "rate of a leaf's NICs over that of its links to the spine"},
+    {.key = "switch_latency",
+     .kind = MODEL_FIELD_QUANTITY,
+     .dimension = MODEL_TIME,
+     .offset = AT(network.switch_latency_us),
+     .max = 1e12,
+     .sourced = true,
+     .help = "of each switch beyond the first, one way"},
+    {.key = "cross_nic",
+     .kind = MODEL_FIELD_BOOL,
+     .offset = AT(network.cross_nic),
+     .default_text = "true",
+     .help = "a message may arrive on another rail than it left on; "
+             "NCCL_CROSS_NIC"},
     {.key = NULL}};
 
 static const struct model_field node_fields[] = {
@@ -197,6 +279,10 @@ const struct model_field model_topology_fields[] = {
      .help = "name of a file in gpu/, a path, or the mapping itself"},
     COUNT("nodes", node_count, 1, 1048576, "nodes of the cluster"),
     PART("node", node_fields, "wiring of one node"),
+    {.key = "network",
+     .kind = MODEL_FIELD_STRUCT,
+     .fields = network_fields,
+     .help = "switches between the nodes; leave out where none limits"},
     {.key = "nccl",
      .kind = MODEL_FIELD_STRUCT,
      .fields = nccl_fields,
@@ -221,54 +307,4 @@ const struct model_field model_topology_fields[] = {
 int model_topology_rank_count(const struct model_topology *topology)
 {
     return topology->node_count * topology->gpus_per_node;
-}
-
-/* A fault at the node of a key path. */
-static void fault(const struct model_topology *topology,
-                  struct model_errors *errors,
-                  const char *part,
-                  const char *key,
-                  const char *hint,
-                  const char *message)
-{
-    const struct model_node *node = model_node_find(topology->tree, part);
-    const struct model_node *child =
-        node != NULL && key != NULL ? model_node_find(node, key) : NULL;
-
-    (void)model_errors_add(
-        errors, MODEL_BAD_INPUT,
-        child != NULL ? child->place : topology->tree->place,
-        key != NULL ? model_arena_format(errors->arena, "%s.%s", part, key)
-                    : part,
-        hint, "%s", message);
-}
-
-enum model_status model_topology_check(const struct model_topology *topology,
-                                       struct model_errors *errors)
-{
-    int before = errors->count;
-    int gpus = topology->gpus_per_node;
-
-    if (topology->node_count > 1 && topology->nics.count == 0) {
-        fault(topology, errors, "node", "nics",
-              "write nics: {count: 1, rate: 100 Gbit/s}, or one node",
-              "several nodes but no NIC to join them");
-    }
-    if (topology->nvlink.kind == MODEL_NVLINK_PAIRS && gpus % 2 != 0) {
-        fault(topology, errors, "node", "gpus", "write an even number of GPUs",
-              "NVLink pairs need an even number of GPUs");
-    }
-    if (gpus % topology->host.sockets != 0) {
-        fault(topology, errors, "node", "gpus", "change gpus or host.sockets",
-              "GPUs do not divide evenly over the sockets");
-    } else if (gpus / topology->host.sockets % topology->pcie.gpus_per_switch !=
-               0) {
-        fault(topology, errors, "node", "pcie", "change gpus_per_switch",
-              "a socket's GPUs do not divide evenly over its PCIe switches");
-    }
-    if ((double)topology->node_count * gpus > 16777216.0) {
-        fault(topology, errors, "nodes", NULL, "at most 16777216",
-              "more GPUs than the simulator numbers");
-    }
-    return errors->count == before ? MODEL_OK : MODEL_BAD_INPUT;
 }

@@ -18,21 +18,67 @@ enum model_nvlink_kind {
     MODEL_NVLINK_PAIRS,  /* GPUs 2i and 2i+1 share a bridge */
     MODEL_NVLINK_MESH,   /* a link from each GPU to each other one */
     MODEL_NVLINK_SWITCH, /* every GPU to a non-blocking switch */
+    MODEL_NVLINK_LINKS,  /* as listed: cube meshes and the like */
     MODEL_NVLINK_KINDS
 };
 
 extern const char *const model_nvlink_names[MODEL_NVLINK_KINDS + 1];
 
+enum { MODEL_NVLINKS_MAX = 64 }; /* between two GPUs */
+
 struct model_nvlink {
     int kind;            /* enum model_nvlink_kind */
     double bytes_per_us; /* achieved, per GPU and direction; mesh: divided
-                            evenly over the peers */
+                            evenly over the peers; links: of one link */
     double latency_us;
+    const struct model_node *links_node; /* links: the list, as written */
+    const int *links; /* links: numbers of links, gpus x gpus, symmetric */
 };
+
+/*
+ * How near two devices of a node are, nearest first, as NCCL ranks its paths
+ * (topo.h of NCCL 2.18.3).
+ */
+enum model_path {
+    MODEL_PATH_NVL, /* NVLink */
+    MODEL_PATH_NVB, /* NVLink by way of another GPU */
+    MODEL_PATH_PIX, /* one PCIe switch */
+    MODEL_PATH_PXB, /* several PCIe switches */
+    MODEL_PATH_PXN, /* to a NIC by way of the GPU beside it */
+    MODEL_PATH_PHB, /* the root complex of a socket */
+    MODEL_PATH_SYS, /* between sockets */
+    MODEL_PATHS
+};
+
+extern const char *const model_path_names[MODEL_PATHS + 1];
+
+enum model_cpu { MODEL_CPU_AMD, MODEL_CPU_INTEL, MODEL_CPU_ARM, MODEL_CPUS };
+
+extern const char *const model_cpu_names[MODEL_CPUS + 1];
+
+/* Where NICs hang. */
+enum model_nics_at {
+    MODEL_NICS_AUTO,   /* switch when each has at least one, otherwise root */
+    MODEL_NICS_ROOT,   /* root ports */
+    MODEL_NICS_SWITCH, /* the PCIe switches of GPUs, spread evenly */
+    MODEL_NICS_ATS
+};
+
+extern const char *const model_nics_at_names[MODEL_NICS_ATS + 1];
+
+enum model_network_kind {
+    MODEL_NETWORK_FLAT,  /* no switch limits */
+    MODEL_NETWORK_RAILS, /* NIC i of each node on switch i */
+    MODEL_NETWORK_TREE,  /* all NICs of some nodes on one leaf switch */
+    MODEL_NETWORK_KINDS
+};
+
+extern const char *const model_network_names[MODEL_NETWORK_KINDS + 1];
 
 struct model_pcie {
     int generation;
     int gpus_per_switch; /* 1: every GPU hangs on a root port */
+    int p2p;             /* enum model_path: P2P goes no farther */
     double bytes_per_us; /* x16 payload rate per direction */
     double latency_us;   /* one way, one link */
     /*
@@ -51,6 +97,7 @@ struct model_pcie {
 
 struct model_host {
     int sockets;
+    int cpu;                   /* enum model_cpu */
     double cross_bytes_per_us; /* between two sockets, per direction */
     double cross_latency_us;
     double memory_bytes_per_us; /* one socket's memory, reads plus writes */
@@ -65,7 +112,23 @@ struct model_nics {
     double channel_bytes_per_us; /* most that one channel's connection does */
     double sync_us;              /* proxy and completion of one step */
     double flag_sync_us;         /* the same with LL and LL128 */
+    int at;                      /* enum model_nics_at */
     bool gpudirect;
+    int gpudirect_level; /* enum model_path: GPUDirect goes no farther */
+    bool pxn;            /* a GPU may send by way of the GPU beside the NIC */
+};
+
+/*
+ * What joins the nodes. Leaf switches are non-blocking; a leaf's links to the
+ * spine carry, per direction, what its NICs do together divided by the
+ * oversubscription. Traffic within a leaf does not pass them.
+ */
+struct model_network {
+    int kind;           /* enum model_network_kind */
+    int nodes_per_leaf; /* 0: all nodes (rails only) */
+    double oversubscription_ratio;
+    double switch_latency_us; /* one more switch and its cable, one way */
+    bool cross_nic; /* a message may arrive on another rail than it left on */
 };
 
 /* What NCCL was seen to choose on the real machine. */
@@ -85,6 +148,7 @@ struct model_topology {
     struct model_pcie pcie;
     struct model_host host;
     struct model_nics nics;
+    struct model_network network;
     struct model_observed observed;
     struct model_list mixed; /* of struct model_mixed */
     struct model_variation variation;

@@ -8,6 +8,7 @@
 #include "model/topology_read.h"
 
 #include "model/files.h"
+#include "model/node_merge.h"
 #include "model/notation.h"
 
 #include <math.h>
@@ -21,80 +22,6 @@ struct reader {
     const char *const *overrides;
     int override_count;
 };
-
-/* Append child, with all below it, to parent. The child node is copied. */
-static void adopt(struct model_arena *arena,
-                  struct model_node *parent,
-                  const struct model_node *child)
-{
-    struct model_node *copy =
-        model_node_new(arena, child->kind, parent, child->key, child->text);
-    struct model_node *next = copy->next;
-
-    *copy = *child;
-    copy->next = next;
-}
-
-static bool is_mapping(const struct model_node *node)
-{
-    return node != NULL && node->kind == MODEL_MAPPING;
-}
-
-/* Add to `over` what it lacks of `under`, mapping by mapping. */
-static void merge(struct model_arena *arena,
-                  struct model_node *over,
-                  const struct model_node *under)
-{
-    for (const struct model_node *child = under->first; child != NULL;
-         child = child->next) {
-        struct model_node *own = model_node_find(over, child->key);
-
-        if (own == NULL) {
-            adopt(arena, over, child);
-        } else if (own->kind == MODEL_MAPPING && child->kind == MODEL_MAPPING &&
-                   model_node_find(own, "value") == NULL) {
-            merge(arena, own, child);
-        }
-    }
-}
-
-/* Take a key out of a mapping; returns it or NULL. */
-static struct model_node *take(struct model_node *mapping, const char *key)
-{
-    struct model_node *before = NULL;
-
-    for (struct model_node *child = mapping->first; child != NULL;
-         before = child, child = child->next) {
-        if (strcmp(child->key, key) != 0) {
-            continue;
-        }
-        if (before == NULL) {
-            mapping->first = child->next;
-        } else {
-            before->next = child->next;
-        }
-        if (mapping->last == child) {
-            mapping->last = before;
-        }
-        mapping->count--;
-        return child;
-    }
-    return NULL;
-}
-
-/* The mapping at key below parent, made when absent. */
-static struct model_node *mapping_at(struct model_arena *arena,
-                                     struct model_node *parent,
-                                     const char *key)
-{
-    struct model_node *child = model_node_find(parent, key);
-
-    if (child == NULL) {
-        child = model_node_new(arena, MODEL_MAPPING, parent, key, NULL);
-        child->place = parent->place;
-    }
-    return child;
-}
 
 /*
  * Put the full text of its source at each number, as the file's own `sources`
@@ -133,7 +60,8 @@ static struct model_node *read_mapping(struct reader *reader, const char *path)
                                NULL, "write key: value lines", "not a mapping");
         return NULL;
     }
-    if (root != NULL && is_mapping(model_node_find(root, "sources"))) {
+    if (root != NULL &&
+        model_node_is_mapping(model_node_find(root, "sources"))) {
         spell_sources(model_node_find(root, "sources"), root);
     }
     return root;
@@ -177,7 +105,7 @@ static enum model_status report_empty(struct reader *reader,
 static enum model_status read_bases(struct reader *reader,
                                     struct model_node *root)
 {
-    struct model_node *base = take(root, "base");
+    struct model_node *base = model_node_take(root, "base");
 
     for (int depth = 0; base != NULL; depth++) {
         const char *path;
@@ -199,8 +127,8 @@ static enum model_status read_bases(struct reader *reader,
         if (under == NULL) {
             return MODEL_BAD_INPUT;
         }
-        base = take(under, "base");
-        merge(reader->arena, root, under);
+        base = model_node_take(under, "base");
+        model_node_merge(reader->arena, root, under);
     }
     return MODEL_OK;
 }
@@ -259,25 +187,33 @@ static void merge_part(struct reader *reader,
                        const char *choice)
 {
     const struct model_node *part =
-        is_mapping(defaults) ? model_node_find(defaults, key) : NULL;
+        model_node_is_mapping(defaults) ? model_node_find(defaults, key) : NULL;
 
     if (part != NULL && choice != NULL) {
         part = model_node_find(part, choice);
     }
-    if (is_mapping(part) && is_mapping(target)) {
-        merge(reader->arena, target, part);
+    if (model_node_is_mapping(part) && model_node_is_mapping(target)) {
+        model_node_merge(reader->arena, target, part);
     }
 }
 
-static const char *text_at(const struct model_node *mapping,
-                           const char *key,
-                           const char *otherwise)
+/*
+ * What a GPU's file says of NVLink. Its rate is that of all links of the GPU,
+ * so it says nothing of a single one.
+ */
+static void merge_nvlink(struct reader *reader,
+                         struct model_node *nvlink,
+                         const struct model_node *gpu)
 {
-    const struct model_node *child =
-        is_mapping(mapping) ? model_node_find(mapping, key) : NULL;
+    const struct model_node *part = model_node_find(gpu, "nvlink");
+    const struct model_node *latency =
+        model_node_is_mapping(part) ? model_node_find(part, "latency") : NULL;
 
-    return child != NULL && child->kind == MODEL_SCALAR ? child->text
-                                                        : otherwise;
+    if (strcmp(model_node_text_at(nvlink, "kind", ""), "links") != 0) {
+        merge_part(reader, nvlink, gpu, "nvlink", NULL);
+    } else if (latency != NULL && model_node_find(nvlink, "latency") == NULL) {
+        model_node_adopt(reader->arena, nvlink, latency);
+    }
 }
 
 /* What the user left out, from the GPU's file and the defaults. */
@@ -286,31 +222,39 @@ static enum model_status merge_defaults(struct reader *reader,
                                         const struct model_node *gpu)
 {
     struct model_place nowhere = {"lagom", 0, 0};
-    struct model_node *node = mapping_at(reader->arena, root, "node");
+    struct model_node *node =
+        model_node_mapping_at(reader->arena, root, "node");
     const char *path = model_file_find(reader->arena, "topologies", "defaults",
                                        nowhere, NULL, reader->errors);
     struct model_node *defaults =
         path != NULL ? read_mapping(reader, path) : NULL;
     struct model_node *nvlink;
 
-    if (defaults == NULL || !is_mapping(node)) {
+    if (defaults == NULL || !model_node_is_mapping(node)) {
         return defaults == NULL ? MODEL_BAD_INPUT : MODEL_OK;
     }
     nvlink = model_node_find(node, "nvlink");
-    merge_part(reader, nvlink, gpu, "nvlink", NULL);
+    merge_nvlink(reader, nvlink, gpu);
     if (model_node_find(gpu, "pcie") != NULL) {
-        merge_part(reader, mapping_at(reader->arena, node, "pcie"), gpu, "pcie",
-                   NULL);
+        merge_part(reader, model_node_mapping_at(reader->arena, node, "pcie"),
+                   gpu, "pcie", NULL);
     }
     merge_part(reader, node, defaults, "node", NULL);
-    merge_part(reader, model_node_find(node, "pcie"), defaults, "pcie",
-               text_at(model_node_find(node, "pcie"), "generation", ""));
+    merge_part(
+        reader, model_node_find(node, "pcie"), defaults, "pcie",
+        model_node_text_at(model_node_find(node, "pcie"), "generation", ""));
+    merge_part(reader, model_node_find(node, "pcie"), defaults, "cpu",
+               model_node_text_at(model_node_find(node, "host"), "cpu", ""));
     merge_part(reader, model_node_find(node, "nics"), defaults, "nics", NULL);
-    merge_part(reader, mapping_at(reader->arena, root, "nccl"),
+    merge_part(
+        reader, model_node_find(root, "network"), defaults, "network",
+        model_node_text_at(model_node_find(root, "network"), "kind", "flat"));
+    merge_part(reader, model_node_mapping_at(reader->arena, root, "nccl"),
                model_node_find(defaults, "nccl"),
-               strcmp(text_at(root, "nodes", "1"), "1") == 0 ? "one_node"
-                                                             : "more_nodes",
-               text_at(nvlink, "kind", "none"));
+               strcmp(model_node_text_at(root, "nodes", "1"), "1") == 0
+                   ? "one_node"
+                   : "more_nodes",
+               model_node_text_at(nvlink, "kind", "none"));
     return MODEL_OK;
 }
 
@@ -365,6 +309,7 @@ static enum model_status bind(struct reader *reader,
         bind_mixed(reader, root, topology) != MODEL_OK) {
         return MODEL_BAD_INPUT;
     }
+    model_topology_links(reader->arena, topology, reader->errors);
     return model_topology_check(topology, reader->errors);
 }
 
@@ -407,14 +352,11 @@ scale_peaks(const struct reader *reader, struct model_gpu *gpu, int sm_count)
 /* The number of SMs that a GPU's tree gives, or 0. */
 static int sm_count_of(const struct model_node *gpu)
 {
-    const struct model_node *sm = model_node_find(gpu, "sm");
-    const struct model_node *count =
-        is_mapping(sm) ? model_node_find(sm, "count") : NULL;
-    const char *text = is_mapping(count) ? text_at(count, "value", "")
-                                         : text_at(sm, "count", "");
     double value = 0.0;
 
-    (void)model_units_parse(text, MODEL_COUNT, &value, NULL);
+    (void)model_units_parse(
+        model_node_text_at(model_node_find(gpu, "sm"), "count", ""),
+        MODEL_COUNT, &value, NULL);
     return (int)fmin(value, 1e6);
 }
 
@@ -447,9 +389,10 @@ static enum model_status override_gpu(struct reader *reader,
 
 bool model_topology_is(const struct model_node *root)
 {
-    return is_mapping(root) && (model_node_find(root, "gpu") != NULL ||
-                                model_node_find(root, "base") != NULL ||
-                                model_node_find(root, "node") != NULL);
+    return model_node_is_mapping(root) &&
+           (model_node_find(root, "gpu") != NULL ||
+            model_node_find(root, "base") != NULL ||
+            model_node_find(root, "node") != NULL);
 }
 
 enum model_status model_topology_bind(struct model_arena *arena,

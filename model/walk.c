@@ -52,13 +52,11 @@ void model_walk_link(struct model_walk *walk, int link, double flows)
 static void
 add_fifo(struct model_walk *walk, const struct model_hop *hop, double flows)
 {
-    bool gpudirect = walk->fabric->topology->nics.gpudirect;
-
     if (hop->kind == MODEL_HOP_NVLINK || hop->kind == MODEL_HOP_P2P ||
-        (hop->kind == MODEL_HOP_NET && gpudirect)) {
+        (hop->kind == MODEL_HOP_NET && hop->direct_receive)) {
         walk->device_fifos += flows;
     }
-    if (hop->kind == MODEL_HOP_NET && gpudirect) {
+    if (hop->kind == MODEL_HOP_NET && hop->direct_send) {
         walk->network_sends += flows;
     }
 }
@@ -93,7 +91,8 @@ double model_walk_send(
         walk->fault = "ll128 needs NVLink between the GPUs of a node";
     }
     for (int i = 0; i < hop.link_count; i++) {
-        model_walk_link(walk, hop.links[i], flows * wire_ratio);
+        model_walk_link(walk, hop.links[i],
+                        flows * wire_ratio * hop.weights[i]);
     }
     return transfer_us + wait_us;
 }

@@ -10,6 +10,7 @@
 #include "model/plan.h"
 #include "model/units.h"
 #include "sim/csv.h"
+#include "sim/draw.h"
 #include "sim/json.h"
 #include "sim/load.h"
 #include "sim/report.h"
@@ -115,6 +116,7 @@ show_topology(struct sim_cli *cli, const char *name, struct model_node *root)
     (void)fprintf(cli->out, "# %s\n# %s\n",
                   model_notation_print(cli->arena, &topology),
                   sim_report_guesses(&topology, text, sizeof(text)));
+    sim_draw_topology(cli->arena, &topology, cli->out);
     return model_yaml_write(topology.tree, cli->out);
 }
 

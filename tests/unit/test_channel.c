@@ -82,11 +82,11 @@ static void through_host_memory(void **state)
 static void over_the_network(void **state)
 {
     struct model_topology topology = small();
-    struct model_hop hop = {.kind = MODEL_HOP_NET, .latency_us = 3};
+    struct model_hop hop = {
+        .kind = MODEL_HOP_NET, .latency_us = 3, .direct_send = true};
     struct model_channel channel;
 
     (void)state;
-    topology.nics.gpudirect = true;
     channel = model_channel_make(&topology, &hop, MODEL_SIMPLE, 128);
     expect(&channel, 2000, 13.5);
     /* one connection carries no more than 700 */
