@@ -102,6 +102,10 @@ static struct rounds rounds_of(const struct search_explanation *it,
     struct model_kernel kernel =
         model_op_kernel(&it->request->workload->ops[part->op], gpu);
 
+    /* Kernels that only stream have no tiles to be counted. */
+    if (!(kernel.load_us > 0.0)) {
+        return (struct rounds){.part = part};
+    }
     return (struct rounds){
         .part = part,
         .alone = sim_kernel_rounds(&kernel, gpu->sm_count),
@@ -269,25 +273,25 @@ const char *search_words_hbm(struct model_arena *arena,
     const struct model_gpu *gpu = &it->request->topology->gpu;
     const struct sim_window *whole = &it->windows.list[window];
     const struct sim_part *part = worst(it, window, lost_to_hbm);
-    const char *own;
+    const char *others = "other kernels take the rest";
 
     if (part == NULL ||
         whole->kernels.lost.hbm < search_worth_ratio * whole->total_us) {
         return NULL;
     }
-    own = search_words_rate(arena,
-                            part->hbm_bytes / (part->run_us - part->lost.hbm));
-    if (!(part->beside_us > 0.0)) {
-        return model_arena_format(
-            arena, "HBM: %s would draw %s; other kernels share the %s.",
-            search_words_label(it, part), own,
-            search_words_rate(arena, gpu->hbm_bytes_per_us * gpu->hbm_ratio));
+    if (part->beside_us > 0.0) {
+        others = model_arena_format(
+            arena, "collectives take %s",
+            search_words_rate(arena, part->beside_hbm_bytes / part->beside_us));
     }
     return model_arena_format(
-        arena, "HBM: %s would draw %s, while collectives take %s of %s.",
-        search_words_label(it, part), own,
-        search_words_rate(arena, part->beside_hbm_bytes / part->beside_us),
-        search_words_rate(arena, gpu->hbm_bytes_per_us * gpu->hbm_ratio));
+        arena, "HBM: %s gets %s of the %s it would draw; of %s %s.",
+        search_words_label(it, part),
+        search_words_rate(arena, part->hbm_bytes / part->run_us),
+        search_words_rate(arena,
+                          part->hbm_bytes / (part->run_us - part->lost.hbm)),
+        search_words_rate(arena, gpu->hbm_bytes_per_us * gpu->hbm_ratio),
+        others);
 }
 
 const char *search_words_reasons(struct model_arena *arena,

@@ -65,16 +65,15 @@ static const char *words_of_pace(struct model_arena *arena,
     }
     if (part->limited_by == SIM_LIMITED_BY_CHANNELS) {
         return model_arena_format(
-            arena, "paced by its own %d channel%s, %s each%s",
+            arena, "paced%s by its own %d channel%s, %s each", often,
             part->config.channels, part->config.channels == 1 ? "" : "s",
             search_words_rate(arena, part->wire_bytes / part->moving_us /
-                                         (double)part->config.channels),
-            often);
+                                         (double)part->config.channels));
     }
     (void)sim_resource_name(it->sim, part->limited_by, name, sizeof(name));
     return model_arena_format(
-        arena, "paced by %s%s (%s, busy %s of the iteration)",
-        words_of_resource(name), often, name,
+        arena, "paced%s by %s (%s, busy %s of the iteration)", often,
+        words_of_resource(name), name,
         search_words_share(arena, busy_ratio(it->result, part->limited_by)));
 }
 

@@ -157,40 +157,58 @@ static void put_windows(const struct page *page)
 
 /* -- who lost most -- */
 
+static double lost_us(const struct sim_part *part)
+{
+    return part->time_us - part->alone_us;
+}
+
+/* The parts that lost most, worst first; returns how many are worth a line. */
+static int find_losers(const struct page *page,
+                       const struct sim_part *losers[LOSERS_SHOWN])
+{
+    const struct sim_windows *windows = &page->it->windows;
+    double least_us = 0.1 * search_worth_ratio * page->it->result->iteration_us;
+    int count = 0;
+
+    for (int i = 0; i < windows->part_count; i++) {
+        const struct sim_part *part = &windows->parts[i];
+        int at = count;
+
+        while (at > 0 && lost_us(part) > lost_us(losers[at - 1])) {
+            at--;
+        }
+        if (at == LOSERS_SHOWN || lost_us(part) < least_us) {
+            continue;
+        }
+        count += count < LOSERS_SHOWN ? 1 : 0;
+        for (int j = count - 1; j > at; j--) {
+            losers[j] = losers[j - 1];
+        }
+        losers[at] = part;
+    }
+    return count;
+}
+
 static void put_losers(const struct page *page)
 {
-    const struct search_explanation *it = page->it;
-    const struct sim_windows *windows = &it->windows;
-    double iteration_us = it->result->iteration_us;
-    bool *shown = model_arena_array(
-        page->arena, (size_t)windows->part_count + 1, sizeof(*shown));
+    const struct sim_part *losers[LOSERS_SHOWN];
+    int count = find_losers(page, losers);
+    int width = 0;
 
-    for (int i = 0; i < LOSERS_SHOWN; i++) {
-        const struct sim_part *best = NULL;
+    for (int i = 0; i < count; i++) {
+        int length = (int)strlen(losers[i]->label);
 
-        for (int j = 0; j < windows->part_count; j++) {
-            const struct sim_part *part = &windows->parts[j];
-
-            if (!shown[j] &&
-                (best == NULL || part->time_us - part->alone_us >
-                                     best->time_us - best->alone_us)) {
-                best = part;
-            }
-        }
-        if (best == NULL || best->time_us - best->alone_us <
-                                0.1 * search_worth_ratio * iteration_us) {
-            break;
-        }
-        shown[best - windows->parts] = true;
-        if (i == 0) {
-            (void)fputs("\nMost time is lost by, over the iteration:\n",
-                        page->out);
-        }
-        (void)fprintf(
-            page->out, "  %10s of %-10s %4d x %-28s %s\n",
-            search_words_time(page->arena, best->time_us - best->alone_us),
-            search_words_time(page->arena, best->time_us), best->count,
-            best->label, search_words_reasons(page->arena, it, best));
+        width = length > width ? length : width;
+    }
+    if (count > 0) {
+        (void)fputs("\nMost time is lost by, over the iteration:\n", page->out);
+    }
+    for (int i = 0; i < count; i++) {
+        (void)fprintf(page->out, "  %10s of %-10s %4d x %-*s  %s\n",
+                      search_words_time(page->arena, lost_us(losers[i])),
+                      search_words_time(page->arena, losers[i]->time_us),
+                      losers[i]->count, width, losers[i]->label,
+                      search_words_reasons(page->arena, page->it, losers[i]));
     }
 }
 

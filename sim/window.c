@@ -197,12 +197,6 @@ static void add_collective(struct sim_part *part, const struct sim_move *move)
 {
     part->wire_bytes += move->wire_bytes;
     part->moving_us += move->moving_us;
-    if (part->limited_by == move->limited_by) {
-        part->limited_us += move->limited_us;
-    } else if (move->limited_us > part->limited_us) {
-        part->limited_by = move->limited_by;
-        part->limited_us = move->limited_us;
-    }
 }
 
 static void add_side(struct sim_side *side,
@@ -239,6 +233,52 @@ static void add_op(struct gather *gather, struct sim_op_result result)
     } else {
         add_kernel(gather, part, &result);
         add_side(&whole->kernels, &result, alone_us);
+    }
+}
+
+/* For how long one resource set the pace of the ops of a part. */
+struct pace {
+    int resource;
+    double us;
+};
+
+/* There are a few resources that bind; more are not looked at. */
+enum { PACES_MAX = 16 };
+
+static void
+add_pace(struct pace paces[PACES_MAX], int *count, const struct sim_move *move)
+{
+    int i = 0;
+
+    while (i < *count && paces[i].resource != move->limited_by) {
+        i++;
+    }
+    if (i == PACES_MAX) {
+        return;
+    }
+    if (i == *count) {
+        paces[(*count)++] = (struct pace){move->limited_by, 0.0};
+    }
+    paces[i].us += move->limited_us;
+}
+
+/* What set the pace of a part's ops longest. */
+static void find_pace(const struct gather *gather, int index)
+{
+    struct sim_part *part = &gather->windows->parts[index];
+    struct pace paces[PACES_MAX];
+    int count = 0;
+
+    for (int i = part->op; i < gather->request->workload->op_count; i++) {
+        if (gather->windows->part_of[i] == index) {
+            add_pace(paces, &count, gather->result->ops[i].move);
+        }
+    }
+    for (int i = 0; i < count; i++) {
+        if (paces[i].us > part->limited_us) {
+            part->limited_by = paces[i].resource;
+            part->limited_us = paces[i].us;
+        }
     }
 }
 
@@ -376,6 +416,11 @@ struct sim_windows sim_windows_make(struct model_arena *arena,
         windows.part_of[i] = -1;
         if (result->ops[i].takes_part) {
             add_op(&gather, result->ops[i]);
+        }
+    }
+    for (int i = 0; i < windows.part_count; i++) {
+        if (result->ops[windows.parts[i].op].move != NULL) {
+            find_pace(&gather, i);
         }
     }
     kernels = spans_of(&gather, -1, KERNELS_RUN);

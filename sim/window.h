@@ -51,7 +51,7 @@ struct sim_part {
     /* collectives */
     double wire_bytes; /* that a rank sends */
     double moving_us;
-    int limited_by; /* as in struct sim_move: the most of moving_us */
+    int limited_by; /* as in struct sim_move, over all ops */
     double limited_us;
 };
 

@@ -320,6 +320,46 @@ static void what_kernels_of_other_windows_hide_is_not_exposed(void **state)
     assert_near(windows.list[0].exposed_us, 0, 0);
 }
 
+/*
+ * Three collectives alike: channels set the pace of the first for 10 us, HBM
+ * that of the second for 12, channels that of the third for 9.
+ */
+static void the_pace_is_taken_over_all_ops(void **state)
+{
+    const struct model_topology *topology = fixture_tiny(*state, NULL, 0);
+    const struct model_workload *workload =
+        fixture_workload(*state, topology,
+                         "name: test\n"
+                         "ops:\n"
+                         "  - {id: a0, " GATHER_4 "}\n"
+                         "  - {id: a1, " GATHER_4 "}\n"
+                         "  - {id: a2, " GATHER_4 "}\n");
+    struct sim_request request = {.topology = topology, .workload = workload};
+    const struct sim_move moves[] = {
+        {.moving_us = 15, .limited_us = 10, .limited_by = -1},
+        {.moving_us = 15, .limited_us = 12, .limited_by = 0},
+        {.moving_us = 15, .limited_us = 9, .limited_by = -1}};
+    struct sim_op_result ops[3];
+    struct sim_result result = {.iteration_us = 45, .ops = ops, .op_count = 3};
+    struct sim_windows windows;
+
+    for (int i = 0; i < 3; i++) {
+        ops[i] = (struct sim_op_result){.op = i,
+                                        .start_us = 15 * i,
+                                        .run_us = 15 * i,
+                                        .end_us = 15 * i + 15,
+                                        .config = workload->ops[i].config,
+                                        .move = &moves[i],
+                                        .takes_part = true};
+    }
+    windows = sim_windows_make(*state, &request, &result);
+    assert_int_equal(windows.part_count, 1);
+    assert_int_equal(windows.parts[0].count, 3);
+    assert_int_equal(windows.parts[0].limited_by, SIM_LIMITED_BY_CHANNELS);
+    assert_near(windows.parts[0].limited_us, 19, 1e-9);
+    assert_near(windows.parts[0].moving_us, 45, 1e-9);
+}
+
 /* What windows expose adds up to what the simulation counts. */
 static void exposure_adds_up_on_phi_2(void **state)
 {
@@ -365,6 +405,7 @@ int main(void)
         cmocka_unit_test(equal_ops_and_instances_are_found),
         cmocka_unit_test(one_odd_part_does_not_hide_the_instances),
         cmocka_unit_test(what_kernels_of_other_windows_hide_is_not_exposed),
+        cmocka_unit_test(the_pace_is_taken_over_all_ops),
         cmocka_unit_test(exposure_adds_up_on_phi_2),
     };
     return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
