@@ -182,6 +182,19 @@ static void one_thing_is_changed_at_a_time(void **state)
     assert_null(find_what_if(it, "algorithm_ring"));
 }
 
+/* b has one channel, which cannot be halved: no number holds for both. */
+static void settings_that_differ_are_not_numbered(void **state)
+{
+    struct search_explanation *it = explain_tiny(
+        *state,
+        "ops:\n"
+        "  - {id: a, " GATHER_4 "}\n"
+        "  - {id: b, kind: all_gather, size: 200 kB, channels: 1, " RING "}\n");
+
+    expect(it, "channels_half", 310, "half the channels");
+    expect(it, "channels_double", 5 + 50 + 5 + 50, "twice the channels");
+}
+
 /* NVLink of 2000 bytes/us binds 4 channels: 200 us, 100 with twice the rate. */
 static void a_faster_link_helps_where_it_binds(void **state)
 {
@@ -451,6 +464,7 @@ int main(void)
         cmocka_unit_test(waits_for_later_ops_are_kept),
         cmocka_unit_test(streams_and_starts_are_kept),
         cmocka_unit_test(one_thing_is_changed_at_a_time),
+        cmocka_unit_test(settings_that_differ_are_not_numbered),
         cmocka_unit_test(a_faster_link_helps_where_it_binds),
         cmocka_unit_test(kernels_alone_have_no_changes_of_collectives),
         cmocka_unit_test(changes_are_sorted_by_gain),
