@@ -84,9 +84,10 @@ bool model_group_spans_nodes(const struct model_group *group, int gpus_per_node)
 {
     struct model_group one = model_group_instance(group, 0);
 
-    /* Some group of a family may: those of a later block lie alike only when
-     * blocks and nodes divide each other. */
-    if (group->family &&
+    /* Some group of a family does, unless whole blocks fit into a node: of the
+     * block that two nodes divide, one of the first and the last group has
+     * members on both. */
+    if (group->family && group->count > 1 &&
         gpus_per_node % (stride_of(group) * group->count) != 0) {
         return true;
     }

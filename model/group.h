@@ -40,7 +40,8 @@ int model_group_instance_of(const struct model_group *group, int rank);
 struct model_group model_group_instance(const struct model_group *group,
                                         int instance);
 
-/* True when its ranks are on more than one node. */
+/* True when its ranks, or those of some group of the family, are on more than
+ * one node. */
 bool model_group_spans_nodes(const struct model_group *group,
                              int gpus_per_node);
 
