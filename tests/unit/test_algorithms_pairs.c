@@ -1,0 +1,76 @@
+/*
+ * test_algorithms_pairs.c - transfers between pairs: all_to_all, send_recv,
+ * send, by NCCL's channels and by copy engines.
+ */
+#include "tests/unit/algorithms.h"
+
+/*
+ * 2 nodes of 8 on two sockets, 8 NICs: an all_to_all of 15 channels sends one
+ * channel's flow to each of 15 peers, 7 of its node and 8 of the other. Each
+ * GPU uses the NIC beside it at both ends, so nothing crosses the sockets,
+ * although 4 of the 8 receivers are on the other one.
+ */
+static void each_end_uses_its_own_nic(void **state)
+{
+    static const struct link_flows rows[] = {
+        {"node0.gpu0.nvlink.out", 7}, {"node0.gpu5.nvlink.in", 7},
+        {"node0.gpu0.pcie.up", 8},    {"node0.gpu5.pcie.down", 8},
+        {"node0.nic0.out", 8},        {"node0.nic5.in", 8},
+        {"node0.nic5.out", 8},        {"node0.socket0.cross.out", 0},
+        {"node0.socket1.cross.in", 0}};
+    struct algorithm_case it = {
+        .topology = fixture_topology(
+            *state, "2x8 gpu:h100 nvswitch sockets:2 nic:8x400Gbit/s", NULL, 0),
+        .kind = MODEL_ALL_TO_ALL,
+        .size_bytes = 1e9,
+        .config = config_of(MODEL_PAIRWISE, MODEL_SIMPLE, 15, 512, 65536)};
+
+    for (int folded = 0; folded < 2; folded++) {
+        struct model_collective cost;
+
+        it.folded = folded == 1;
+        cost = cost_of(*state, &it);
+        CHECK_FLOWS(&it, &cost, rows);
+    }
+}
+
+/*
+ * More NICs than GPUs: GPU 1 of 2 has NICs 2 and 3 of 4, which share its 6
+ * channels; fewer: GPUs 0 and 1 of 4 have NIC 0 of 2 together.
+ */
+static void nics_beside_a_gpu_share_its_channels(void **state)
+{
+    static const struct link_flows many[] = {{"node0.nic0.out", 3},
+                                             {"node0.nic1.in", 3},
+                                             {"node0.nic2.out", 3},
+                                             {"node0.nic3.in", 3},
+                                             {"node0.gpu1.pcie.up", 6}};
+    static const struct link_flows few[] = {{"node0.nic0.out", 12},
+                                            {"node0.nic1.in", 12},
+                                            {"node0.gpu1.pcie.up", 6}};
+    struct algorithm_case it = {
+        .topology = fixture_topology(
+            *state, "2x2 gpu:h100 nvswitch nic:4x100Gbit/s", NULL, 0),
+        .folded = true,
+        .kind = MODEL_SEND_RECV,
+        .size_bytes = 1e9,
+        .shift = 2,
+        .config = config_of(MODEL_PAIRWISE, MODEL_SIMPLE, 6, 512, 65536)};
+    struct model_collective cost = cost_of(*state, &it);
+
+    CHECK_FLOWS(&it, &cost, many);
+    it.topology = fixture_topology(
+        *state, "2x4 gpu:h100 nvswitch nic:2x100Gbit/s", NULL, 0);
+    it.shift = 4;
+    cost = cost_of(*state, &it);
+    CHECK_FLOWS(&it, &cost, few);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_end_uses_its_own_nic),
+        cmocka_unit_test(nics_beside_a_gpu_share_its_channels),
+    };
+    return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
+}
