@@ -48,7 +48,8 @@ extern const char *const model_collective_names[MODEL_COLLECTIVE_KINDS + 1];
 struct model_collective_task {
     enum model_collective_kind kind;
     double size_bytes;                 /* > 0 */
-    int shift;                         /* send_recv, send; 0 counts as 1 */
+    int shift;                         /* send_recv, send; 0 counts as 1;
+                                          a multiple of count moves nothing */
     const struct model_group *group;   /* count >= 1; folded: may be a family */
     const struct model_config *config; /* complete */
 };

@@ -88,6 +88,9 @@ void model_collective_pairwise(struct model_walk *walk,
             walk_member(walk, task, &groups[i], member);
         }
     }
+    if (!(walk->weight > 0.0)) {
+        return; /* all to themselves: nothing moves */
+    }
     /* Channels are dealt out over all ranks, the own one too. */
     step_us = (walk->transfer_us + walk->wait_us) / walk->weight *
               (peers > 1.0 ? (peers + 1.0) / peers : 1.0);

@@ -148,6 +148,39 @@ static void set_peers(const struct reader *reader, int index)
     }
 }
 
+/* A send_recv must not lead every rank back to itself. */
+static void check_shift(const struct reader *reader, int index)
+{
+    const struct model_op *op = &reader->rows[index].op;
+    int count =
+        op->group >= 0 ? reader->builder->workload->groups[op->group].count : 1;
+
+    if (count > 1 && op->shift % count == 0) {
+        fault(reader, index, "shift",
+              model_arena_format(reader->builder->arena,
+                                 "write a value from 1 to %d", count - 1),
+              "each rank sends to itself", "");
+    }
+}
+
+static bool has_key(const struct reader *reader, int index, const char *key)
+{
+    return model_node_find(reader->items[index], key) != NULL;
+}
+
+/* Who takes part in a collective. */
+static void set_ranks(const struct reader *reader, int index)
+{
+    if (reader->rows[index].op.kind != MODEL_OP_SEND) {
+        set_group(reader, index);
+    } else if (has_key(reader, index, "from") && has_key(reader, index, "to")) {
+        set_peers(reader, index);
+    }
+    if (reader->rows[index].op.kind == MODEL_OP_SEND_RECV) {
+        check_shift(reader, index);
+    }
+}
+
 /* What the table cannot put into the op by itself. */
 static void finish_row(const struct reader *reader, int index)
 {
@@ -174,14 +207,10 @@ static void finish_row(const struct reader *reader, int index)
               "needed where cta_registers or cta_shared is given", "");
     }
     if (collective) {
-        if (op->kind == MODEL_OP_SEND) {
-            set_peers(reader, index);
-        } else {
-            set_group(reader, index);
-        }
-        if (model_node_find(reader->items[index], "size") != NULL &&
-            !(op->bytes > 0.0)) {
-            fault(reader, index, "size", NULL, "must be more than nothing", "");
+        set_ranks(reader, index);
+        if (has_key(reader, index, "size") && !(op->bytes > 0.0)) {
+            fault(reader, index, "size", "write \"64 MiB\"",
+                  "must be more than nothing", "");
         }
     }
 }

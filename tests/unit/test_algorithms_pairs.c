@@ -66,11 +66,32 @@ static void nics_beside_a_gpu_share_its_channels(void **state)
     CHECK_FLOWS(&it, &cost, few);
 }
 
+/* Members that would send to themselves send nothing: no rate of 0 / 0. */
+static void a_whole_turn_moves_nothing(void **state)
+{
+    static const int turns[] = {8, -8, 16, 16777216};
+    struct algorithm_case it = {
+        .topology = fixture_topology(*state, "1x8 gpu:h100 nvswitch", NULL, 0),
+        .kind = MODEL_SEND_RECV,
+        .size_bytes = 1e9,
+        .config = config_of(MODEL_PAIRWISE, MODEL_SIMPLE, 6, 512, 65536)};
+
+    for (int i = 0; i < FIXTURE_COUNT(turns); i++) {
+        struct model_collective cost;
+
+        it.shift = turns[i];
+        cost = cost_of(*state, &it);
+        assert_near(cost.channel_bytes, 0, 0);
+        assert_int_equal(cost.use_count, 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_end_uses_its_own_nic),
         cmocka_unit_test(nics_beside_a_gpu_share_its_channels),
+        cmocka_unit_test(a_whole_turn_moves_nothing),
     };
     return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
 }
