@@ -38,9 +38,9 @@ void model_collective_copy(struct model_walk *walk,
             for (int j = 1; j < groups[i].count; j++) {
                 int to = (member + j) % groups[i].count;
 
-                (void)model_walk_send(walk, rank,
+                (void)model_walk_pair(walk, rank,
                                       model_group_rank(&groups[i], to),
-                                      MODEL_NIC_OF_PAIR, channels / (n - 1.0));
+                                      channels / (n - 1.0));
             }
         }
     }

@@ -30,17 +30,17 @@ static void walk_member(struct model_walk *walk,
 
     if (task->kind == MODEL_ALL_TO_ALL) {
         for (int i = 1; i < n; i++) {
-            (void)model_walk_send(
-                walk, rank, model_group_rank(group, (member + i) % n),
-                MODEL_NIC_OF_PAIR, channels / (double)(n - 1));
+            (void)model_walk_pair(walk, rank,
+                                  model_group_rank(group, (member + i) % n),
+                                  channels / (double)(n - 1));
         }
         return;
     }
     to = ((member + shift) % n + n) % n;
     if (to != member &&
         (task->kind == MODEL_SEND_RECV || member == (shift > 0 ? 0 : 1))) {
-        (void)model_walk_send(walk, rank, model_group_rank(group, to),
-                              MODEL_NIC_OF_PAIR, channels);
+        (void)model_walk_pair(walk, rank, model_group_rank(group, to),
+                              channels);
     }
 }
 

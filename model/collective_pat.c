@@ -49,7 +49,7 @@ void model_collective_pat(struct model_walk *walk,
                 int blocks = far < n - far ? far : n - far;
                 int to = model_group_rank(&groups[i], (member + far) % n);
 
-                (void)model_walk_send(walk, rank, to, MODEL_NIC_OF_PAIR,
+                (void)model_walk_pair(walk, rank, to,
                                       channels * blocks / (double)(n - 1));
                 steps += 1.0;
             }

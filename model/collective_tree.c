@@ -112,6 +112,13 @@ static void find_nodes(struct trees *trees)
     trees->first[trees->nodes] = count;
 }
 
+static double send(struct trees *trees, int from, int to, int nic, double flows)
+{
+    return nic == MODEL_NIC_OF_PAIR
+               ? model_walk_pair(trees->walk, from, to, flows)
+               : model_walk_send(trees->walk, from, to, nic, flows);
+}
+
 /*
  * Up and down an edge; the time of a step. Folded, what leaves the shown node
  * stands for what enters it too.
@@ -122,11 +129,10 @@ both_ways(struct trees *trees, int one, int other, int nic, double flows)
     double step_us = 0.0;
 
     if (trees->shown < 0 || node_of(trees, one) == trees->place) {
-        step_us = model_walk_send(trees->walk, one, other, nic, flows);
+        step_us = send(trees, one, other, nic, flows);
     }
     if (trees->shown < 0 || node_of(trees, other) == trees->place) {
-        step_us =
-            fmax(step_us, model_walk_send(trees->walk, other, one, nic, flows));
+        step_us = fmax(step_us, send(trees, other, one, nic, flows));
     }
     return step_us;
 }

@@ -96,9 +96,15 @@ char *model_fabric_link_name(const struct model_fabric *fabric,
 /*
  * Between nodes without a given NIC: the receiver's own NIC on both sides when
  * the sender reaches it (PXN) or must use it (cross_nic is false), otherwise
- * each side's own, as NCCL routes send and receive.
+ * each side's own, as NCCL routes send and receive. Where a GPU has several own
+ * NICs channels take turns: MODEL_NIC_OF_PAIR - i is the i-th choice.
  */
 enum { MODEL_NIC_OF_PAIR = -1 };
+
+/* Over how many choices of NICs a pair's channels are dealt out, >= 1. */
+int model_fabric_pair_choices(const struct model_topology *topology,
+                              int from_rank,
+                              int to_rank);
 
 /*
  * The hop from one rank to another (rank = node * gpus_per_node + GPU), both

@@ -323,15 +323,29 @@ static void pass_leaves(const struct model_fabric *fabric,
     }
 }
 
+int model_fabric_pair_choices(const struct model_topology *topology,
+                              int from_rank,
+                              int to_rank)
+{
+    int gpus = topology->gpus_per_node;
+    int out = model_wiring_nics_of(topology, from_rank % gpus).count;
+    int in = model_wiring_nics_of(topology, to_rank % gpus).count;
+
+    return from_rank / gpus == to_rank / gpus ? 1 : (out > in ? out : in);
+}
+
 /* The NICs on both sides of a pair that no ring ties to one. */
 static void choose_nics(const struct model_topology *topology,
                         int from_gpu,
                         int to_gpu,
+                        int choice,
                         int *from_nic,
                         int *to_nic)
 {
-    int own = model_wiring_nics_of(topology, from_gpu).first;
-    int theirs = model_wiring_nics_of(topology, to_gpu).first;
+    struct model_nic_range near = model_wiring_nics_of(topology, from_gpu);
+    struct model_nic_range far = model_wiring_nics_of(topology, to_gpu);
+    int own = near.first + choice % near.count;
+    int theirs = far.first + choice % far.count;
     bool reached =
         model_wiring_sender(topology, from_gpu, theirs) != from_gpu ||
         model_wiring_nic_path(topology, from_gpu, theirs) < MODEL_PATH_PXN;
@@ -351,9 +365,9 @@ static void route_net(const struct model_fabric *fabric,
     int from_nic = nic;
     int to_nic = nic;
 
-    if (nic == MODEL_NIC_OF_PAIR) {
-        choose_nics(topology, from_rank % gpus, to_rank % gpus, &from_nic,
-                    &to_nic);
+    if (nic <= MODEL_NIC_OF_PAIR) {
+        choose_nics(topology, from_rank % gpus, to_rank % gpus,
+                    MODEL_NIC_OF_PAIR - nic, &from_nic, &to_nic);
     }
     hop->kind = MODEL_HOP_NET;
     route_to_nic(fabric, hop, place_of(fabric, from_rank), from_nic);

@@ -3,6 +3,7 @@
  */
 #include "model/walk.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 struct model_walk *model_walk_new(struct model_arena *arena,
@@ -95,6 +96,23 @@ double model_walk_send(
                         flows * wire_ratio * hop.weights[i]);
     }
     return transfer_us + wait_us;
+}
+
+double model_walk_pair(struct model_walk *walk,
+                       int from_rank,
+                       int to_rank,
+                       double flows)
+{
+    int choices =
+        model_fabric_pair_choices(walk->fabric->topology, from_rank, to_rank);
+    double step_us = 0.0;
+
+    for (int i = 0; i < choices; i++) {
+        step_us = fmax(step_us,
+                       model_walk_send(walk, from_rank, to_rank,
+                                       MODEL_NIC_OF_PAIR - i, flows / choices));
+    }
+    return step_us;
 }
 
 double model_walk_wait_us(const struct model_walk *walk)

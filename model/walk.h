@@ -64,6 +64,15 @@ void model_walk_start(struct model_walk *walk,
 double model_walk_send(
     struct model_walk *walk, int from_rank, int to_rank, int nic, double flows);
 
+/*
+ * The same for a pair on its own, not part of a ring: its channels are dealt
+ * out over the NICs beside its GPUs.
+ */
+double model_walk_pair(struct model_walk *walk,
+                       int from_rank,
+                       int to_rank,
+                       double flows);
+
 /* So many flows on one link, where there is no hop. */
 void model_walk_link(struct model_walk *walk, int link, double flows);
 

@@ -5,13 +5,14 @@
 #include "tests/unit/algorithms.h"
 
 /*
- * 2 nodes of 8 on two sockets, 8 NICs: an all_to_all of 15 channels sends one
- * channel's flow to each of 15 peers, 7 of its node and 8 of the other. Each
- * GPU uses the NIC beside it at both ends, so nothing crosses the sockets,
- * although 4 of the 8 receivers are on the other one.
+ * 2 nodes of 8 on two sockets, 8 NICs, no PXN: an all_to_all of 15 channels
+ * sends one channel's flow to each of 15 peers, 7 of its node and 8 of the
+ * other. Each GPU uses the NIC beside it at both ends, so nothing crosses the
+ * sockets, although 4 of the 8 receivers are on the other one.
  */
 static void each_end_uses_its_own_nic(void **state)
 {
+    static const char *const sets[] = {"node.nics.pxn=false"};
     static const struct link_flows rows[] = {
         {"node0.gpu0.nvlink.out", 7}, {"node0.gpu5.nvlink.in", 7},
         {"node0.gpu0.pcie.up", 8},    {"node0.gpu5.pcie.down", 8},
@@ -20,7 +21,7 @@ static void each_end_uses_its_own_nic(void **state)
         {"node0.socket1.cross.in", 0}};
     struct algorithm_case it = {
         .topology = fixture_topology(
-            *state, "2x8 gpu:h100 nvswitch sockets:2 nic:8x400Gbit/s", NULL, 0),
+            *state, "2x8 gpu:h100 nvswitch sockets:2 nic:8x400Gbit/s", sets, 1),
         .kind = MODEL_ALL_TO_ALL,
         .size_bytes = 1e9,
         .config = config_of(MODEL_PAIRWISE, MODEL_SIMPLE, 15, 512, 65536)};
