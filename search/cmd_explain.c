@@ -97,7 +97,8 @@ enum model_status search_command_explain(struct sim_cli *cli)
                                   .workload = &input.workload,
                                   .plan = &plan,
                                   .all_ranks =
-                                      cli->options.ranks == SIM_RANKS_ALL};
+                                      cli->options.ranks == SIM_RANKS_ALL,
+                                  .seed = cli->options.seed};
     const char *name;
     enum model_status status = sim_load_check(cli, true);
 

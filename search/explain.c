@@ -6,6 +6,7 @@
  */
 #include "search/explain.h"
 
+#include "model/ranks.h"
 #include "search/bound.h"
 #include "search/explain_change.h"
 
@@ -13,6 +14,11 @@
 
 const char *const search_change_names[] = {"limit", "hardware", "setting",
                                            NULL};
+
+const struct model_gpu *search_gpu(const struct search_explanation *explanation)
+{
+    return model_ranks_gpu(explanation->request->topology, 0);
+}
 
 static int collective_count(const struct search_explanation *explanation)
 {

@@ -53,6 +53,10 @@ enum model_status search_explain(struct model_arena *arena,
                                  const struct model_plan *tuned,
                                  struct search_explanation *explanation);
 
+/* The GPU of rank 0, from which everything is seen. */
+const struct model_gpu *
+search_gpu(const struct search_explanation *explanation);
+
 /* The workload with all collectives done as soon as they could begin. */
 struct model_workload
 search_without_collectives(struct model_arena *arena,

@@ -7,8 +7,34 @@
  */
 #include "search/explain_change.h"
 
+#include "model/ranks.h"
+
 #include <math.h>
 #include <string.h>
+
+/* GPUs of single ranks, to be changed as the others are. */
+static void copy_mixed(struct search_variant *variant)
+{
+    struct model_list *list = &variant->topology.mixed;
+    struct model_mixed *copy = model_arena_array(
+        variant->arena, (size_t)list->count + 1, sizeof(*copy));
+
+    if (list->count > 0) {
+        memcpy(copy, list->items, (size_t)list->count * sizeof(*copy));
+    }
+    list->items = copy;
+}
+
+/* A kind of GPU of the variant, from 0, or NULL. */
+static struct model_gpu *gpu_at(struct search_variant *variant, int index)
+{
+    struct model_mixed *mixed = variant->topology.mixed.items;
+
+    if (index > variant->topology.mixed.count) {
+        return NULL;
+    }
+    return index == 0 ? &variant->topology.gpu : &mixed[index - 1].gpu;
+}
 
 struct search_variant search_variant_make(struct model_arena *arena,
                                           const struct search_explanation *base)
@@ -29,6 +55,7 @@ struct search_variant search_variant_make(struct model_arena *arena,
         }
     }
     variant.workload.ops = ops;
+    copy_mixed(&variant);
     return variant;
 }
 
@@ -80,22 +107,32 @@ static bool faster_nics(struct search_variant *variant, int factor)
            variant->topology.node_count > 1;
 }
 
-/* A tenth more SMs, each as fast as before. */
-static bool more_sms(struct search_variant *variant, int percent)
+static void scale_arithmetic(struct model_gpu *gpu, double ratio)
 {
-    struct model_gpu *gpu = &variant->topology.gpu;
-    int before = gpu->sm_count;
-    double ratio;
-
-    gpu->sm_count = (int)lround(before * (1.0 + percent / 100.0));
-    ratio = (double)gpu->sm_count / before;
     for (int type = 0; type < MODEL_TYPES; type++) {
         gpu->peak_flops_per_us[type] *= ratio;
     }
     gpu->vector_flops_per_us *= ratio;
-    variant->text = model_arena_format(variant->arena, "%d SMs instead of %d",
-                                       gpu->sm_count, before);
-    return gpu->sm_count > before;
+}
+
+/* A tenth more SMs, each as fast as before. */
+static bool more_sms(struct search_variant *variant, int percent)
+{
+    struct model_gpu *gpu;
+    bool more = false;
+
+    for (int i = 0; (gpu = gpu_at(variant, i)) != NULL; i++) {
+        int before = gpu->sm_count;
+
+        gpu->sm_count = (int)lround(before * (1.0 + percent / 100.0));
+        scale_arithmetic(gpu, (double)gpu->sm_count / before);
+        more = more || gpu->sm_count > before;
+        if (variant->topology.mixed.count == 0) {
+            variant->text = model_arena_format(
+                variant->arena, "%d SMs instead of %d", gpu->sm_count, before);
+        }
+    }
+    return more;
 }
 
 /* Keys of the peaks that kernels reach, of the classes that there are. */
@@ -122,35 +159,54 @@ static const char *class_paths(const struct search_variant *variant)
 
 static bool faster_arithmetic(struct search_variant *variant, int percent)
 {
-    struct model_gpu *gpu = &variant->topology.gpu;
+    struct model_gpu *gpu;
 
     variant->paths = class_paths(variant);
-
-    for (int type = 0; type < MODEL_TYPES; type++) {
-        gpu->peak_flops_per_us[type] *= 1.0 + percent / 100.0;
+    for (int i = 0; (gpu = gpu_at(variant, i)) != NULL; i++) {
+        scale_arithmetic(gpu, 1.0 + percent / 100.0);
     }
-    gpu->vector_flops_per_us *= 1.0 + percent / 100.0;
     return true;
 }
 
 static bool faster_hbm(struct search_variant *variant, int percent)
 {
-    variant->topology.gpu.hbm_bytes_per_us *= 1.0 + percent / 100.0;
+    struct model_gpu *gpu;
+
+    for (int i = 0; (gpu = gpu_at(variant, i)) != NULL; i++) {
+        gpu->hbm_bytes_per_us *= 1.0 + percent / 100.0;
+    }
     return true;
 }
 
 static bool larger_l2(struct search_variant *variant, int factor)
 {
-    variant->topology.gpu.l2_bytes *= factor;
+    struct model_gpu *gpu;
+
+    for (int i = 0; (gpu = gpu_at(variant, i)) != NULL; i++) {
+        gpu->l2_bytes *= factor;
+    }
     return true;
 }
 
 static bool free_launches(struct search_variant *variant, int choice)
 {
+    struct model_gpu *gpu;
+
     (void)choice;
-    variant->topology.gpu.launch_us = 0.0;
-    variant->topology.gpu.issue_us = 0.0;
+    for (int i = 0; (gpu = gpu_at(variant, i)) != NULL; i++) {
+        gpu->launch_us = 0.0;
+        gpu->issue_us = 0.0;
+    }
     return true;
+}
+
+static bool full_network(struct search_variant *variant, int choice)
+{
+    bool scarce = variant->topology.network.oversubscription_ratio > 1.0;
+
+    (void)choice;
+    variant->topology.network.oversubscription_ratio = 1.0;
+    return variant->base->collectives > 0 && scarce;
 }
 
 static bool free_collectives(struct search_variant *variant, int choice)
@@ -175,6 +231,8 @@ static const struct search_change fixed_changes[] = {
      SEARCH_CHANGE_HARDWARE, 2},
     {"nic", "NICs x 2", "node.nics.rate node.nics.achieved", faster_nics,
      SEARCH_CHANGE_HARDWARE, 2},
+    {"network", "no oversubscription of the network", NULL, full_network,
+     SEARCH_CHANGE_HARDWARE, 0},
     {"sms", "SMs x 1.1", "gpu.sm.count", more_sms, SEARCH_CHANGE_HARDWARE, 10},
     {"arithmetic", "arithmetic x 1.25", "", faster_arithmetic,
      SEARCH_CHANGE_HARDWARE, 25},

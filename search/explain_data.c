@@ -28,7 +28,7 @@ static void put_kernel(struct sim_json *json,
                        const struct search_explanation *it,
                        const struct sim_part *part)
 {
-    const struct model_gpu *gpu = &it->request->topology->gpu;
+    const struct model_gpu *gpu = search_gpu(it);
     struct model_kernel kernel =
         model_op_kernel(&it->request->workload->ops[part->op], gpu);
 
@@ -36,10 +36,10 @@ static void put_kernel(struct sim_json *json,
     sim_json_count(json, "loads", kernel.loads);
     sim_json_count(json, "waves_alone",
                    sim_kernel_rounds(&kernel, gpu->sm_count));
-    sim_json_count(
-        json, "waves_beside",
-        sim_kernel_rounds(&kernel, fmax(gpu->sm_count - part->held_sms, 1.0)));
+    sim_json_count(json, "waves_beside",
+                   sim_kernel_rounds(&kernel, sim_part_sms(part, gpu)));
     sim_json_number(json, "held_sms", part->held_sms);
+    sim_json_number(json, "shared_sms", part->shared_sms);
     sim_json_number(json, "waiting_us", part->waiting_us);
     sim_json_number(json, "run_us", part->run_us);
     sim_json_number(json, "beside_us", part->beside_us);
@@ -165,7 +165,7 @@ enum model_status search_explain_json(struct sim_cli *cli,
     sim_json_number(root, "exposed_comm_us", result->exposed_comm_us);
     sim_json_number(root, "free_comm_us", it->free_us);
     sim_json_number(root, "bound_us", it->bound_us);
-    put_gpu(root, &it->request->topology->gpu);
+    put_gpu(root, search_gpu(it));
     list = sim_json_put_array(root, "windows");
     for (int i = 0; i < it->windows.count; i++) {
         put_window(list, it, i);

@@ -98,7 +98,7 @@ static int compare_rounds(const void *left, const void *right)
 static struct rounds rounds_of(const struct search_explanation *it,
                                const struct sim_part *part)
 {
-    const struct model_gpu *gpu = &it->request->topology->gpu;
+    const struct model_gpu *gpu = search_gpu(it);
     struct model_kernel kernel =
         model_op_kernel(&it->request->workload->ops[part->op], gpu);
 
@@ -109,8 +109,7 @@ static struct rounds rounds_of(const struct search_explanation *it,
     return (struct rounds){
         .part = part,
         .alone = sim_kernel_rounds(&kernel, gpu->sm_count),
-        .beside = sim_kernel_rounds(&kernel,
-                                    fmax(gpu->sm_count - part->held_sms, 1.0))};
+        .beside = sim_kernel_rounds(&kernel, sim_part_sms(part, gpu))};
 }
 
 bool search_is_kernel_of(const struct search_explanation *it,
@@ -148,24 +147,26 @@ static const char *words_of_rounds(struct model_arena *arena,
                                    const struct search_explanation *it,
                                    int window)
 {
-    double sms = it->request->topology->gpu.sm_count;
     struct rounds *list;
     int count = find_rounds(arena, it, window, &list);
     const char *text = "";
+    double last = 0.0;
 
     for (int i = 0; i < count && i < WAVES_SHOWN; i++) {
         const char *label = search_words_label(it, list[i].part);
-        double held = list[i].part->held_sms;
+        double sms = sim_part_sms(list[i].part, search_gpu(it));
 
-        if (i > 0 && model_same(held, list[i - 1].part->held_sms)) {
+        if (model_same(sms, last)) {
             text = model_arena_format(arena, "%s, %s %d instead of %d", text,
                                       label, list[i].beside, list[i].alone);
         } else {
             text = model_arena_format(
-                arena, "%s%s %.0f left %s needs %d waves instead of %d", text,
-                i > 0 ? ", on the" : " On the", sms - held, label,
+                arena, "%s%s %.0f left%s %s needs %d waves instead of %d", text,
+                i > 0 ? ", on the" : " On the", sms,
+                list[i].part->shared_sms > 0.0 ? " or shared" : "", label,
                 list[i].beside, list[i].alone);
         }
+        last = sms;
     }
     if (count <= WAVES_SHOWN) {
         return count > 0 ? model_arena_format(arena, "%s.", text) : "";
@@ -200,10 +201,9 @@ const char *search_words_sms(struct model_arena *arena,
             search_words_time(arena, waiting_us / (double)whole->count));
     }
     if (held > 0.0) {
-        return model_arena_format(arena,
-                                  "SMs: collectives hold up to %.0f of %d.%s",
-                                  held, it->request->topology->gpu.sm_count,
-                                  words_of_rounds(arena, it, window));
+        return model_arena_format(
+            arena, "SMs: collectives hold up to %.0f of %d.%s", held,
+            search_gpu(it)->sm_count, words_of_rounds(arena, it, window));
     }
     return "SMs: no collective holds any beside them, other kernels do.";
 }
@@ -262,7 +262,7 @@ const char *search_words_l2(struct model_arena *arena,
         "L2: up to %s of chunks pass through its %s; %s moves %.2f times its "
         "HBM bytes.",
         search_words_bytes(arena, part->footprint_bytes),
-        search_words_bytes(arena, it->request->topology->gpu.l2_bytes),
+        search_words_bytes(arena, search_gpu(it)->l2_bytes),
         search_words_label(it, part), part->hbm_bytes / part->alone_hbm_bytes);
 }
 
@@ -270,7 +270,7 @@ const char *search_words_hbm(struct model_arena *arena,
                              const struct search_explanation *it,
                              int window)
 {
-    const struct model_gpu *gpu = &it->request->topology->gpu;
+    const struct model_gpu *gpu = search_gpu(it);
     const struct sim_window *whole = &it->windows.list[window];
     const struct sim_part *part = worst(it, window, lost_to_hbm);
     const char *others = "other kernels take the rest";

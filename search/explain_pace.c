@@ -9,34 +9,27 @@
 
 /* -- collectives -- */
 
-/* What a resource is, by the end of its name. */
+/* What a resource is, by a part of its name. */
 static const char *words_of_resource(const char *name)
 {
     static const char *const words[][2] = {
         {".hbm", "HBM"},
-        {".nvlink.out", "NVLink"},
-        {".nvlink.in", "NVLink"},
-        {".port.p2p", "the PCIe port of a GPU"},
-        {".port.shm", "the PCIe port of a GPU"},
-        {".pcie.up", "the PCIe link of a GPU"},
-        {".pcie.down", "the PCIe link of a GPU"},
-        {".cross.out", "the link between sockets"},
-        {".cross.in", "the link between sockets"},
-        {".memory", "the memory of a socket"}};
-    size_t length = strlen(name);
+        {".nvlink.", "NVLink"},
+        {".port.", "the PCIe port of a GPU"},
+        {".pcie.", "the PCIe link of a GPU"},
+        {".cross.", "the link between sockets"},
+        {".memory", "the memory of a socket"},
+        {".switch", "the link of a PCIe switch"},
+        {".nic", "a NIC"},
+        {"rail", "the uplink of a leaf switch"},
+        {"leaf", "the uplink of a leaf switch"}};
 
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-        size_t end = strlen(words[i][0]);
-
-        if (length > end && strcmp(name + length - end, words[i][0]) == 0) {
+        if (strstr(name, words[i][0]) != NULL) {
             return words[i][1];
         }
     }
-    if (strstr(name, ".nic") != NULL) {
-        return "a NIC";
-    }
-    return strstr(name, ".switch") != NULL ? "the link of a PCIe switch"
-                                           : "a link";
+    return "a link";
 }
 
 static double busy_ratio(const struct sim_result *result, int resource)
@@ -177,7 +170,7 @@ const char *search_words_alone(struct model_arena *arena,
                                const struct search_explanation *it,
                                int window)
 {
-    const struct model_gpu *gpu = &it->request->topology->gpu;
+    const struct model_gpu *gpu = search_gpu(it);
     const struct sim_part *part = longest_kernel(it, window);
     struct model_kernel kernel;
     double memory_us;

@@ -36,18 +36,25 @@ struct setting {
     int choice;
     struct model_config before, after; /* of the first that changes */
     bool alike;                        /* the same for all collectives */
+    bool refused;                      /* by some, which stay as they are */
     int count;                         /* collectives that change */
 };
 
 /* The new configuration of an op; false when it stays as it is. */
-static bool next_config(const struct setting *setting,
+static bool next_config(struct setting *setting,
                         const struct model_op *op,
                         struct model_config *config)
 {
     *config = op->config;
     setting->change(setting->variant, config, setting->choice);
-    return !model_config_equal(config, &op->config) &&
-           can_run(setting->variant, op, config);
+    if (model_config_equal(config, &op->config)) {
+        return false;
+    }
+    if (!can_run(setting->variant, op, config)) {
+        setting->refused = true;
+        return false;
+    }
+    return true;
 }
 
 /* Change the ops of a part. */
@@ -185,6 +192,9 @@ static bool choose(struct search_variant *variant,
         variant->text =
             model_arena_format(variant->arena, "%s instead of %s",
                                names[setting->choice], names[before]);
+    } else if (setting->refused) {
+        variant->text = model_arena_format(variant->arena, "%s where it can be",
+                                           names[setting->choice]);
     }
     return setting->count > 0;
 }

@@ -3,6 +3,8 @@
  */
 #include "sim/window.h"
 
+#include "model/occupancy.h"
+#include "model/ranks.h"
 #include "sim/alone.h"
 #include "sim/window_beside.h"
 #include "sim/window_span.h"
@@ -174,6 +176,18 @@ double sim_lost_sum_us(const struct sim_lost *lost)
            lost->launch;
 }
 
+/* SMs' worth of room that a kernel finds on those of channels (occupancy.h). */
+static double shared_sms(const struct gather *gather,
+                         int op,
+                         const struct sim_beside_view *view)
+{
+    const struct model_gpu *gpu = model_ranks_gpu(gather->request->topology, 0);
+    struct model_kernel kernel = model_op_kernel(op_at(gather, op), gpu);
+    struct model_room room = model_occupancy_room(gpu, &kernel, view->config);
+
+    return floor(view->most_sms * room.beside / room.full);
+}
+
 static void add_kernel(const struct gather *gather,
                        struct sim_part *part,
                        const struct sim_op_result *result)
@@ -184,11 +198,14 @@ static void add_kernel(const struct gather *gather,
     part->run_us += result->end_us - result->run_us;
     part->waiting_us +=
         fmax(result->run_us - result->start_us - result->lost.launch -
-                 gather->request->topology->gpu.launch_us,
+                 model_ranks_gpu(gather->request->topology, 0)->launch_us,
              0.0);
     part->beside_us += view.moving_us;
     part->beside_hbm_bytes += view.hbm_bytes;
-    part->held_sms = fmax(part->held_sms, view.most_sms);
+    if (view.most_sms > part->held_sms) {
+        part->held_sms = view.most_sms;
+        part->shared_sms = shared_sms(gather, result->op, &view);
+    }
     part->footprint_bytes =
         fmax(part->footprint_bytes, view.most_footprint_bytes);
 }
@@ -461,4 +478,9 @@ int sim_kernel_rounds(const struct model_kernel *kernel, double sms)
     return kernel->schedule == MODEL_STREAM_K
                ? 1
                : (int)ceil((double)kernel->loads / slots);
+}
+
+double sim_part_sms(const struct sim_part *part, const struct model_gpu *gpu)
+{
+    return fmax(gpu->sm_count - part->held_sms + part->shared_sms, 1.0);
 }

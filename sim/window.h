@@ -47,6 +47,7 @@ struct sim_part {
     double beside_us;        /* while collectives move */
     double beside_hbm_bytes; /* that those take meanwhile */
     double held_sms;         /* the most that collectives hold meanwhile */
+    double shared_sms;       /* of them, what it may have beside the channels */
     double footprint_bytes;  /* the most of L2 that they do */
     /* collectives */
     double wire_bytes; /* that a rank sends */
@@ -102,6 +103,9 @@ enum sim_window_bound sim_window_bound(const struct sim_window *window);
 
 /* Parts of a loss added up. */
 double sim_lost_sum_us(const struct sim_lost *lost);
+
+/* SMs of a GPU that a kernel may have beside the collectives; at least 1. */
+double sim_part_sms(const struct sim_part *part, const struct model_gpu *gpu);
 
 /*
  * Rounds of loads that a kernel needs on so many SMs; 1 for stream_k, which

@@ -15,7 +15,8 @@ struct level {
     double sms;
     double footprint_bytes;
     double hbm_bytes_per_us;
-    int moving; /* collectives */
+    int moving;                        /* collectives */
+    const struct model_config *config; /* of the last that came, or NULL */
 };
 
 struct sim_beside {
@@ -41,7 +42,8 @@ static void add_changes(struct sim_beside *beside,
                           .hbm_bytes_per_us = move->hbm_bytes / moved_us,
                           .moving = 1};
     struct level holds = {.from_us = op->run_us + op->lost.sm,
-                          .sms = op->mean_sms};
+                          .sms = op->mean_sms,
+                          .config = &op->config};
 
     beside->levels[beside->count++] = holds;
     beside->levels[beside->count++] =
@@ -69,6 +71,9 @@ static void add_up(struct sim_beside *beside)
         level->footprint_bytes += before->footprint_bytes;
         level->hbm_bytes_per_us += before->hbm_bytes_per_us;
         level->moving += before->moving;
+        if (level->config == NULL) {
+            level->config = before->config;
+        }
     }
 }
 
@@ -127,7 +132,10 @@ sim_beside_look(const struct sim_beside *beside, double from_us, double to_us)
             view.moving_us += level->moving > 0 ? seen_us : 0.0;
             view.hbm_bytes +=
                 level->moving > 0 ? level->hbm_bytes_per_us * seen_us : 0.0;
-            view.most_sms = fmax(view.most_sms, level->sms);
+            if (level->sms > view.most_sms) {
+                view.most_sms = level->sms;
+                view.config = level->config;
+            }
             view.most_footprint_bytes =
                 fmax(view.most_footprint_bytes, level->footprint_bytes);
         }

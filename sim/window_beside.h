@@ -19,6 +19,7 @@ struct sim_beside_view {
     double moving_us; /* some collective moves data */
     double hbm_bytes; /* that they take */
     double most_sms;
+    const struct model_config *config; /* of one that holds SMs then, or NULL */
     double most_footprint_bytes;
 };
 

@@ -91,17 +91,19 @@ struct explained {
     struct search_explanation it;
 };
 
-static struct search_explanation *explain_on(struct model_arena *arena,
-                                             struct model_topology *topology,
-                                             const char *ops)
+static struct search_explanation *explain_all(struct model_arena *arena,
+                                              struct model_topology *topology,
+                                              const char *ops,
+                                              bool all_ranks)
 {
     struct explained *all = model_arena_alloc(arena, sizeof *all);
     struct model_errors errors = {.arena = arena};
 
     all->workload = fixture_workload(
         arena, topology, model_arena_format(arena, "name: test\n%s", ops));
-    all->request =
-        (struct sim_request){.topology = topology, .workload = all->workload};
+    all->request = (struct sim_request){.topology = topology,
+                                        .workload = all->workload,
+                                        .all_ranks = all_ranks};
     all->it = (struct search_explanation){
         .sim = sim_new(arena, &all->request, &errors),
         .request = &all->request,
@@ -112,6 +114,13 @@ static struct search_explanation *explain_on(struct model_arena *arena,
                      MODEL_OK);
     assert_int_equal(search_explain(arena, NULL, &all->it), MODEL_OK);
     return &all->it;
+}
+
+static struct search_explanation *explain_on(struct model_arena *arena,
+                                             struct model_topology *topology,
+                                             const char *ops)
+{
+    return explain_all(arena, topology, ops, false);
 }
 
 static struct search_explanation *explain_tiny(struct model_arena *arena,
@@ -259,6 +268,25 @@ static void a_change_that_would_not_finish_is_told(void **state)
     assert_false(find_what_if(it, "channels_half")->stuck);
 }
 
+/*
+ * The second of two nodes has GPUs of its own. A kernel of arithmetic alone
+ * takes its time on the slower of both: with a quarter more of it on all, 1
+ * / 1.25.
+ */
+static void gpus_of_all_kinds_are_changed(void **state)
+{
+    static const char *const sets[] = {"mixed=[{nodes: [1], gpu: v100}]"};
+    struct search_explanation *it = explain_all(
+        *state,
+        fixture_topology(*state, "2x2 gpu:a100 nvswitch nic:1x100Gbit/s", sets,
+                         1),
+        "ops: [{id: k, kind: kernel, ctas: 8000, flops: 90 TFLOP, type: fp16}]",
+        true);
+
+    assert_string_equal(find_what_if(it, "sms")->text, "SMs x 1.1");
+    assert_near(find_what_if(it, "arithmetic")->gain_ratio, 0.2, 1e-3);
+}
+
 /* lagom-a-1node guesses what HBM reaches, and the PCIe rate; L2 is known. */
 static void guesses_behind_a_change_are_named(void **state)
 {
@@ -387,6 +415,26 @@ static void waves_are_counted(void **state)
 }
 
 /*
+ * As channels_leave_a_part of test_sim_occupancy.c: 6 channels leave 4 of 10
+ * SMs and room for one more, so 10 loads need 2 rounds instead of 1.
+ */
+static void shared_sms_count_as_left(void **state)
+{
+    struct search_explanation *it = explain_tiny(
+        *state,
+        "ops:\n"
+        "  - {id: a, kind: all_gather, size: 12 MB, channels: 6, " RING "}\n"
+        "  - {id: k, kind: kernel, ctas: 60, flops: 600 MFLOP, stream: s, "
+        "cta_threads: 256, cta_registers: 32}\n");
+
+    assert_near(it->windows.parts[1].held_sms, 6, CLOSE_US);
+    assert_near(it->windows.parts[1].shared_sms, 1, CLOSE_US);
+    has(search_words_sms(*state, it, 0),
+        "hold up to 6 of 10. On the 5 left or shared k needs 2 waves instead "
+        "of 1.");
+}
+
+/*
  * 1000 bytes/us of HBM: m alone draws all of it, 100 us for 100 kB. Two of them
  * at once on two streams get half each, and no collective is there.
  */
@@ -469,12 +517,14 @@ int main(void)
         cmocka_unit_test(kernels_alone_have_no_changes_of_collectives),
         cmocka_unit_test(changes_are_sorted_by_gain),
         cmocka_unit_test(a_change_that_would_not_finish_is_told),
+        cmocka_unit_test(gpus_of_all_kinds_are_changed),
         cmocka_unit_test(guesses_behind_a_change_are_named),
         cmocka_unit_test(numbers_are_short),
         cmocka_unit_test(the_headline_adds_up),
         cmocka_unit_test(what_takes_turns_is_not_slow),
         cmocka_unit_test(one_sided_iterations_have_words_of_their_own),
         cmocka_unit_test(waves_are_counted),
+        cmocka_unit_test(shared_sms_count_as_left),
         cmocka_unit_test(other_kernels_are_not_called_collectives),
         cmocka_unit_test(the_binding_link_is_named),
         cmocka_unit_test(shared_links_are_a_loss),
