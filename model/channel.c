@@ -66,7 +66,7 @@ static double round_trip_us(const struct model_topology *topology,
                topology->host.memory_latency_us;
     case MODEL_HOP_NET:
         /* The CTA fills a FIFO near it; the NIC and its proxy do the rest. */
-        return hop->direct_send ? memory_us
+        return hop->direct_send ? 2.0 * hop->relay_latency_us + memory_us
                                 : 2.0 * topology->pcie.latency_us + memory_us +
                                       topology->host.memory_latency_us;
     }

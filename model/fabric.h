@@ -49,7 +49,7 @@ enum model_hop_kind {
     MODEL_HOP_NET
 };
 
-enum { MODEL_HOP_LINKS_MAX = 32 };
+enum { MODEL_HOP_LINKS_MAX = 20 };
 
 /* One step of a ring: from a GPU to the next one. */
 struct model_hop {
@@ -70,6 +70,7 @@ struct model_hop {
     bool direct_send;
     bool direct_receive;
     int sender_gpu;
+    double relay_latency_us; /* one way to that GPU, in latency_us too */
 };
 
 /* The fabric of a topology, which must outlive it. folded shows one node. */

@@ -243,6 +243,7 @@ static void route_to_nic(const struct model_fabric *fabric,
     hop->direct_send = model_wiring_gpudirect(topology, by.gpu, nic);
     if (by.gpu != from.gpu) {
         pass_nvlink(fabric, hop, from.node, from.gpu, by.gpu);
+        hop->relay_latency_us = topology->nvlink.latency_us;
     }
     if (hop->direct_send && beside) {
         pass(fabric, hop, by.node, MODEL_LINK_PCIE_UP, by.gpu);
@@ -372,10 +373,7 @@ static void route_net(const struct model_fabric *fabric,
     hop->kind = MODEL_HOP_NET;
     route_to_nic(fabric, hop, place_of(fabric, from_rank), from_nic);
     route_from_nic(fabric, hop, place_of(fabric, to_rank), to_nic);
-    hop->latency_us = topology->nics.latency_us;
-    if (hop->sender_gpu != from_rank % gpus) {
-        hop->latency_us += topology->nvlink.latency_us;
-    }
+    hop->latency_us = topology->nics.latency_us + hop->relay_latency_us;
     if (model_leaf_count(topology) > 0) {
         pass_leaves(fabric, hop, from_rank / gpus, to_rank / gpus, from_nic,
                     to_nic);

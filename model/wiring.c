@@ -3,8 +3,6 @@
  */
 #include "model/wiring.h"
 
-#include <limits.h>
-
 static int switch_count(const struct model_topology *topology)
 {
     return topology->gpus_per_node / topology->pcie.gpus_per_switch;
@@ -152,43 +150,63 @@ share_of(struct model_nic_range nics, int at, int gpus)
                                     end > first ? end - first : 1};
 }
 
+/* GPUs that are equally near to some NICs, and those NICs. */
+struct near {
+    int first_gpu;
+    int gpus;
+    struct model_nic_range nics;
+};
+
+/* The GPUs of a switch or a socket, with its NICs. */
+static struct near
+near_place(const struct model_topology *topology, int places, int place)
+{
+    int gpus = topology->gpus_per_node / places;
+
+    return (struct near){place * gpus, gpus,
+                         nics_at(topology->nics.count, places, place)};
+}
+
 struct model_nic_range
 model_wiring_nics_of(const struct model_topology *topology, int gpu)
 {
-    int gpus = topology->gpus_per_node;
-    int nics = topology->nics.count;
-    int per_switch = topology->pcie.gpus_per_switch;
-    int per_socket = gpus / topology->host.sockets;
-    struct model_nic_range near = {0, 0};
+    struct near at;
 
     if (nics_below_switches(topology)) {
-        near = nics_at(nics, gpus / per_switch, gpu / per_switch);
-        if (near.count > 0) {
-            return share_of(near, gpu % per_switch, per_switch);
+        at = near_place(topology, switch_count(topology),
+                        model_wiring_gpu_switch(topology, gpu));
+        if (at.nics.count > 0) {
+            return share_of(at.nics, gpu - at.first_gpu, at.gpus);
         }
     }
-    near = nics_at(nics, topology->host.sockets, gpu / per_socket);
-    if (near.count > 0) {
-        return share_of(near, gpu % per_socket, per_socket);
+    at = near_place(topology, topology->host.sockets,
+                    model_wiring_gpu_socket(topology, gpu));
+    if (at.nics.count > 0) {
+        return share_of(at.nics, gpu - at.first_gpu, at.gpus);
     }
-    return share_of((struct model_nic_range){0, nics}, gpu, gpus);
+    return share_of((struct model_nic_range){0, topology->nics.count}, gpu,
+                    topology->gpus_per_node);
 }
 
 int model_wiring_gpu_beside(const struct model_topology *topology, int nic)
 {
-    enum model_path nearest = MODEL_PATHS;
-    int beside = -1;
+    int below = model_wiring_nic_switch(topology, nic);
+    struct near near = below >= 0
+                           ? near_place(topology, switch_count(topology), below)
+                           : near_place(topology, topology->host.sockets,
+                                        model_wiring_nic_socket(topology, nic));
+    int at = 0;
 
-    for (int gpu = 0; gpu < topology->gpus_per_node; gpu++) {
-        struct model_nic_range own = model_wiring_nics_of(topology, gpu);
-        enum model_path path = model_wiring_nic_path(topology, gpu, nic);
+    /* Shares ascend and leave no NIC out. */
+    while (at < near.gpus - 1) {
+        struct model_nic_range own = share_of(near.nics, at, near.gpus);
 
-        if (nic >= own.first && nic < own.first + own.count && path < nearest) {
-            nearest = path;
-            beside = gpu;
+        if (nic < own.first + own.count) {
+            break;
         }
+        at++;
     }
-    return beside;
+    return near.first_gpu + at;
 }
 
 bool model_wiring_gpudirect(const struct model_topology *topology,
@@ -204,15 +222,13 @@ int model_wiring_sender(const struct model_topology *topology, int gpu, int nic)
 {
     int beside;
 
-    if (!topology->nics.pxn ||
+    /* Nobody is near enough to a NIC on a root port. */
+    if (!topology->nics.pxn || model_wiring_nic_switch(topology, nic) < 0 ||
         model_wiring_nic_path(topology, gpu, nic) < MODEL_PATH_PXN) {
         return gpu;
     }
     beside = model_wiring_gpu_beside(topology, nic);
-    return beside >= 0 &&
-                   model_wiring_nic_path(topology, beside, nic) <=
-                       MODEL_PATH_PXB &&
-                   model_wiring_gpudirect(topology, beside, nic) &&
+    return model_wiring_gpudirect(topology, beside, nic) &&
                    model_wiring_nvlinks(topology, gpu, beside) > 0
                ? beside
                : gpu;

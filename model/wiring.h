@@ -62,7 +62,7 @@ model_wiring_nic_path(const struct model_topology *topology, int gpu, int nic);
 struct model_nic_range
 model_wiring_nics_of(const struct model_topology *topology, int gpu);
 
-/* The GPU beside a NIC: the first whose own NICs it is among, or -1. */
+/* The GPU beside a NIC: the first whose own NICs it is among. */
 int model_wiring_gpu_beside(const struct model_topology *topology, int nic);
 
 /* Do the NIC and the GPU move data without host memory? */

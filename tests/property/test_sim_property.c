@@ -59,10 +59,20 @@ static double spread(struct bench *bench, double low, double high)
 static struct model_topology *random_machine(struct bench *bench)
 {
     static const char *const gpu_names[] = {"a40", "a100", "h100", "v100"};
-    static const char *const nics[] = {" nic:1x100Gbit/s", " nic:2x200Gbit/s"};
-    static const char *const wirings[] = {" nvswitch", "", " nvlink:pairs",
-                                          " nvlink:mesh",
-                                          " pcie:4:2/switch sockets:2"};
+    static const char *const nics[] = {" nic:1x100Gbit/s",
+                                       " nic:2x200Gbit/s",
+                                       " nic:4x100Gbit/s",
+                                       " nic:2x200Gbit/s net:rails:2",
+                                       " nic:2x100Gbit/s net:tree:1/leaf:2",
+                                       " nic:1x200Gbit/s net:tree:2/leaf:3"};
+    static const char *const wirings[] = {
+        " nvswitch",
+        " nvswitch pcie:4:2/switch sockets:2",
+        "",
+        " nvlink:pairs",
+        " nvlink:mesh",
+        " nvlink:links:0-1x2,1-2,2-3x2,3-0,0-2:20GB/s",
+        " pcie:4:2/switch sockets:2"};
     /* one random number a statement: the order within one is open */
     int nodes = 1 + pick(bench, 4);
     int gpus = 4 + 4 * pick(bench, 2);
@@ -75,6 +85,8 @@ static struct model_topology *random_machine(struct bench *bench)
     struct model_topology *t = fixture_topology(bench->arena, text, NULL, 0);
 
     t->nics.gpudirect = pick(bench, 2) == 0;
+    t->nics.pxn = pick(bench, 2) == 0;
+    t->pcie.p2p = pick(bench, MODEL_PATHS);
     t->gpu.issue_us = pick(bench, 2) == 0 ? 0 : spread(bench, 0.1, 10);
     t->gpu.hbm_bytes_per_us *= spread(bench, 0.1, 2);
     t->gpu.l2_bytes *= spread(bench, 0.01, 2);

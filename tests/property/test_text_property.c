@@ -27,6 +27,26 @@ static const char *random_rate(struct model_arena *arena, gsl_rng *random)
     return model_arena_format(arena, "%g%s", value, units[pick(random, 4)]);
 }
 
+/* Pairs that some links join, each with some chance. */
+static const char *
+random_links(struct model_arena *arena, gsl_rng *random, int gpus)
+{
+    const char *text =
+        model_arena_format(arena, " nvlink:links:0-%d", gpus - 1);
+
+    for (int from = 0; from < gpus; from++) {
+        for (int to = from + 1; to < gpus && to < 12; to++) {
+            int links = 1 + pick(random, 9);
+
+            if (pick(random, 8) == 0 && to < gpus - 1) {
+                text = model_arena_format(arena, "%s,%d-%dx%d", text, from, to,
+                                          links);
+            }
+        }
+    }
+    return model_arena_format(arena, "%s:%s", text, random_rate(arena, random));
+}
+
 static const char *
 random_nvlink(struct model_arena *arena, gsl_rng *random, int gpus)
 {
@@ -34,11 +54,30 @@ random_nvlink(struct model_arena *arena, gsl_rng *random, int gpus)
                                         " nvlink:pairs"};
     int kind = pick(random, gpus % 2 == 0 ? 4 : 3);
 
+    if (gpus > 1 && pick(random, 4) == 0) {
+        return random_links(arena, random, gpus);
+    }
     kind = kind == 2 && gpus == 1 ? 0 : kind; /* a mesh of one has no link */
     return kind == 0 || pick(random, 2) == 0
                ? words[kind]
                : model_arena_format(arena, "%s:%s", words[kind],
                                     random_rate(arena, random));
+}
+
+static const char *random_net(struct model_arena *arena, gsl_rng *random)
+{
+    static const char *const words[] = {"", " net:flat", " net:rails"};
+    int leaf = 1 + pick(random, 40);
+    int ratio = 1 + pick(random, 8);
+
+    switch (pick(random, 5)) {
+    case 0:
+        return model_arena_format(arena, " net:tree:%d/leaf:%d", leaf, ratio);
+    case 1:
+        return model_arena_format(arena, " net:rails:%d", ratio);
+    default:
+        return words[pick(random, 3)];
+    }
 }
 
 /*
@@ -73,7 +112,17 @@ static const char *random_notation(struct model_arena *arena, gsl_rng *random)
         text = model_arena_format(arena, "%s nic:%dx%s", text, nics,
                                   random_rate(arena, random));
     }
-    return text;
+    return model_arena_format(arena, "%s%s", text, random_net(arena, random));
+}
+
+static bool same_links(const struct model_topology *a,
+                       const struct model_topology *b)
+{
+    size_t pairs = (size_t)a->gpus_per_node * (size_t)a->gpus_per_node;
+
+    return (a->nvlink.links == NULL) == (b->nvlink.links == NULL) &&
+           (a->nvlink.links == NULL ||
+            memcmp(a->nvlink.links, b->nvlink.links, pairs * sizeof(int)) == 0);
 }
 
 static void same_topology(const char *text,
@@ -88,7 +137,12 @@ static void same_topology(const char *text,
         a->pcie.generation != b->pcie.generation ||
         a->pcie.gpus_per_switch != b->pcie.gpus_per_switch ||
         a->host.sockets != b->host.sockets || a->nics.count != b->nics.count ||
-        a->nics.bytes_per_us != b->nics.bytes_per_us) {
+        a->nics.bytes_per_us != b->nics.bytes_per_us ||
+        a->network.kind != b->network.kind ||
+        a->network.nodes_per_leaf != b->network.nodes_per_leaf ||
+        a->network.oversubscription_ratio !=
+            b->network.oversubscription_ratio ||
+        !same_links(a, b)) {
         fail_msg("%s is another after printing", text);
     }
 }

@@ -93,6 +93,11 @@ static void over_the_network(void **state)
     topology.nics.channel_bytes_per_us = 700;
     channel = model_channel_make(&topology, &hop, MODEL_SIMPLE, 128);
     expect(&channel, 700, 13.5);
+    /* the FIFO is with a GPU beside the NIC, 1 us away: R = 3, 4000 / 4 */
+    topology.nics.channel_bytes_per_us = 1e9;
+    hop.relay_latency_us = 1;
+    channel = model_channel_make(&topology, &hop, MODEL_SIMPLE, 128);
+    expect(&channel, 1000, 13.5);
 }
 
 /* The FIFO is host memory over PCIe: R = 2 x 0.75 + 1 + 2 = 4.5, 4000 / 5.5. */

@@ -31,6 +31,58 @@ static void words_set_their_keys(void **state)
     assert_near(t->nics.bytes_per_us, 50000, 1e-9);
 }
 
+static void nvlinks_are_listed(void **state)
+{
+    const struct model_topology *t = fixture_topology(
+        *state, "1x3 gpu:v100 nvlink:links:0-1,2-1x3:22GB/s", NULL, 0);
+    static const int links[] = {0, 1, 0, 1, 0, 3, 0, 3, 0};
+
+    assert_int_equal(t->nvlink.kind, MODEL_NVLINK_LINKS);
+    assert_near(t->nvlink.bytes_per_us, 22000, 1e-9);
+    assert_memory_equal(t->nvlink.links, links, sizeof links);
+    assert_string_equal(
+        model_notation_print(*state, t),
+        "1x3 gpu:v100 nvlink:links:0-1,1-2x3:22GB/s pcie:3:1/switch "
+        "sockets:1");
+}
+
+static void networks_are_words(void **state)
+{
+    static const struct {
+        const char *word;
+        enum model_network_kind kind;
+        int nodes_per_leaf;
+        double oversubscription_ratio;
+        const char *printed;
+    } rows[] = {
+        {"", MODEL_NETWORK_FLAT, 0, 0, ""},
+        {" net:flat", MODEL_NETWORK_FLAT, 0, 0, ""},
+        {" net:rails", MODEL_NETWORK_RAILS, 0, 1, " net:rails:1"},
+        {" net:rails:2.5", MODEL_NETWORK_RAILS, 0, 2.5, " net:rails:2.5"},
+        {" net:rails:4/leaf:2", MODEL_NETWORK_RAILS, 4, 2,
+         " net:rails:4/leaf:2"},
+        {" net:tree:3:16/leaf", MODEL_NETWORK_TREE, 16, 3,
+         " net:tree:16/leaf:3"}};
+
+    for (int i = 0; i < FIXTURE_COUNT(rows); i++) {
+        const struct model_topology *t = fixture_topology(
+            *state,
+            model_arena_format(*state, "32x1 gpu:a40 nic:1x1GB/s%s",
+                               rows[i].word),
+            NULL, 0);
+
+        assert_int_equal(t->network.kind, rows[i].kind);
+        assert_int_equal(t->network.nodes_per_leaf, rows[i].nodes_per_leaf);
+        assert_near(t->network.oversubscription_ratio,
+                    rows[i].oversubscription_ratio, 1e-12);
+        assert_string_equal(
+            model_notation_print(*state, t),
+            model_arena_format(
+                *state, "32x1 gpu:a40 pcie:4:1/switch sockets:1 nic:1x1GB/s%s",
+                rows[i].printed));
+    }
+}
+
 static void words_come_in_any_order(void **state)
 {
     const char *one = "4x4 gpu:a100 nvswitch:200GB/s pcie:4:2/switch sockets:2 "
@@ -202,6 +254,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(words_set_their_keys),
+        cmocka_unit_test(nvlinks_are_listed),
+        cmocka_unit_test(networks_are_words),
         cmocka_unit_test(words_come_in_any_order),
         cmocka_unit_test(printing_is_complete),
         cmocka_unit_test(printing_again_prints_the_same),

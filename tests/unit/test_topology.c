@@ -91,6 +91,9 @@ static void every_shipped_topology_reads(void **state)
                                         "lagom-a-1node",
                                         "lagom-b",
                                         "lagom-b-1node",
+                                        "dgx-h100",
+                                        "dgx1-v100",
+                                        "p3.16xlarge",
                                         "1x8 gpu:a40",
                                         "1x8 gpu:a100 nvswitch",
                                         "1x8 gpu:h100 nvswitch",
@@ -235,6 +238,83 @@ static void defaults_follow_what_is_wired(void **state)
     assert_near_ratio(generation_5, 2 * generation_4, 0.1);
     /* 16 lanes of 16 GT/s are 32 GB/s less encoding: no payload is above */
     assert_true(generation_4 < 32000 && generation_4 > 20000);
+}
+
+/* -- paths and networks -- */
+
+/* P2P goes as far as NCCL lets it by the maker of the CPUs, unless said. */
+static void p2p_follows_the_cpu(void **state)
+{
+    static const struct {
+        const char *topology, *set;
+        enum model_path p2p;
+    } rows[] = {{"1x8 gpu:a40", "node.host.cpu=amd", MODEL_PATH_SYS},
+                {"1x8 gpu:a40", "node.host.cpu=intel", MODEL_PATH_PXB},
+                {"1x8 gpu:a40", "node.host.cpu=arm", MODEL_PATH_PXB},
+                {"lagom-a", "nodes=1", MODEL_PATH_SYS},
+                {"lagom-b", "node.pcie.p2p=phb", MODEL_PATH_PHB},
+                {"dgx1-v100", "nodes=1", MODEL_PATH_PXB}};
+
+    for (int i = 0; i < FIXTURE_COUNT(rows); i++) {
+        const struct model_topology *t =
+            fixture_topology(*state, rows[i].topology, &rows[i].set, 1);
+
+        assert_int_equal(t->pcie.p2p, rows[i].p2p);
+    }
+}
+
+/* NCCL's GPUDirect goes as far as PCIe switches; a topology may say else. */
+static void gpudirect_has_a_level(void **state)
+{
+    static const char *const sets[] = {"node.nics.gpudirect_level=phb",
+                                       "node.nics.pxn=false"};
+    const char *text = "2x8 gpu:a40 nic:2x1GB/s";
+    const struct model_topology *t = fixture_topology(*state, text, NULL, 0);
+
+    assert_int_equal(t->nics.gpudirect_level, MODEL_PATH_PXB);
+    assert_true(t->nics.pxn);
+    assert_int_equal(t->nics.at, MODEL_NICS_AUTO);
+    t = fixture_topology(*state, text, sets, 2);
+    assert_int_equal(t->nics.gpudirect_level, MODEL_PATH_PHB);
+    assert_false(t->nics.pxn);
+}
+
+/* Where nothing is said the network is flat and counts no number. */
+static void networks_have_defaults(void **state)
+{
+    static const char *const sets[] = {"network.kind=tree",
+                                       "network.nodes_per_leaf=4"};
+    const char *text = "8x8 gpu:a40 nic:2x1GB/s";
+    const struct model_topology *flat = fixture_topology(*state, text, NULL, 0);
+    const struct model_topology *tree = fixture_topology(*state, text, sets, 2);
+
+    assert_int_equal(flat->network.kind, MODEL_NETWORK_FLAT);
+    assert_true(flat->network.cross_nic);
+    assert_int_equal(tree->network.kind, MODEL_NETWORK_TREE);
+    assert_int_equal(tree->network.nodes_per_leaf, 4);
+    assert_near(tree->network.oversubscription_ratio, 1, 0);
+    assert_true(tree->network.switch_latency_us > 0);
+    assert_int_equal(tree->provenance.count[MODEL_FROM_GUESS],
+                     flat->provenance.count[MODEL_FROM_GUESS] + 2);
+}
+
+/* A base's links are taken over; p3.16xlarge changes the NICs of a DGX-1. */
+static void links_come_from_the_base(void **state)
+{
+    const struct model_topology *dgx1 =
+        fixture_topology(*state, "dgx1-v100", NULL, 0);
+    const struct model_topology *p3 =
+        fixture_topology(*state, "p3.16xlarge", NULL, 0);
+
+    assert_int_equal(p3->nvlink.kind, MODEL_NVLINK_LINKS);
+    assert_memory_equal(p3->nvlink.links, dgx1->nvlink.links, 64 * sizeof(int));
+    assert_int_equal(p3->nvlink.links[0 * 8 + 3], 2);
+    assert_int_equal(p3->nvlink.links[3 * 8 + 0], 2);
+    assert_int_equal(p3->nvlink.links[0 * 8 + 5], 0);
+    assert_near(p3->nvlink.bytes_per_us, 22000, 1e-9);
+    assert_int_equal(p3->nics.count, 1);
+    assert_false(p3->nics.gpudirect);
+    assert_int_equal(dgx1->nics.count, 4);
 }
 
 /* -- overrides -- */
@@ -494,6 +574,10 @@ int main(void)
         cmocka_unit_test(a_base_in_a_circle),
         cmocka_unit_test(nvlink_defaults_to_the_gpu),
         cmocka_unit_test(defaults_follow_what_is_wired),
+        cmocka_unit_test(p2p_follows_the_cpu),
+        cmocka_unit_test(gpudirect_has_a_level),
+        cmocka_unit_test(networks_have_defaults),
+        cmocka_unit_test(links_come_from_the_base),
         cmocka_unit_test(overrides_change_what_they_name),
         cmocka_unit_test(defaults_follow_an_override),
         cmocka_unit_test(the_gpu_can_be_overridden),
