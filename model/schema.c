@@ -199,7 +199,18 @@ static void schema_quantities_read(const struct model_schema_at *at,
                                    const struct model_node *node,
                                    void *target)
 {
+    struct model_list *list = target;
+    if (at->field->one_or_more && node->kind == MODEL_SCALAR) {
+        list->items = model_arena_array(at->binding->arena, 1, sizeof(double));
+        list->count = 1;
+        schema_quantity_read(at, node, list->items);
+        return;
+    }
     schema_items_read(at, node, target, sizeof(double), schema_quantity_read);
+    if (at->field->one_or_more && list->count == 0 &&
+        node->kind == MODEL_SEQUENCE) {
+        model_schema_fault(at, node->place, at->field->help, "an empty list");
+    }
 }
 
 static void schema_texts_read(const struct model_schema_at *at,

@@ -62,6 +62,8 @@ struct model_field {
                         max below min: no upper limit */
     bool required;
     bool sourced;
+    bool one_or_more;                 /* QUANTITIES: a scalar is a list of one,
+                                         and an empty list is refused */
     const char *default_text;         /* read as if it stood in the file when
                                          the key is absent; NULL: the target
                                          keeps its value */

@@ -68,7 +68,7 @@ static void help_kind_print(const struct model_field *field, FILE *stream)
         help_choices_print(field->choices, stream);
         return;
     }
-    fputs(names[field->kind], stream);
+    fputs(field->one_or_more ? "one or a list: " : names[field->kind], stream);
     if (field->kind == MODEL_FIELD_QUANTITY ||
         field->kind == MODEL_FIELD_QUANTITIES) {
         fprintf(stream, "%s, such as %s",

@@ -30,7 +30,7 @@ struct machine {
     struct memory hbm;
     struct memory l2;
     bool l2_given;
-    struct model_list ops, tile, tags, rates;
+    struct model_list ops, tile, sizes, tags, rates;
     const struct model_node *extra;
     double lag;
     double odd;
@@ -122,6 +122,12 @@ static const struct model_field machine_fields[] = {
      .offset = offsetof(struct machine, tile),
      .default_text = "[128, 256]",
      .help = "rows and columns"},
+    {.key = "sizes",
+     .kind = MODEL_FIELD_QUANTITIES,
+     .dimension = MODEL_COUNT,
+     .one_or_more = true,
+     .offset = offsetof(struct machine, sizes),
+     .help = "one, or a list"},
     {.key = "tags",
      .kind = MODEL_FIELD_TEXTS,
      .offset = offsetof(struct machine, tags),
@@ -206,6 +212,18 @@ static enum model_status bind_text(struct fixture *f, const char *text)
             "  sm_count: 84\n"                                                 \
             "  hbm: {rate: 696 GB/s}\n"
 
+static const char *help(struct fixture *f, const char *path)
+{
+    char *text = NULL;
+    size_t length = 0;
+    FILE *stream = open_memstream(&text, &length);
+    bool found = model_schema_help(machine_fields, path, stream);
+    fclose(stream);
+    const char *copy = found ? model_arena_text(f->arena, text) : NULL;
+    free(text);
+    return copy;
+}
+
 static void all_kinds_are_bound(void **state)
 {
     struct fixture *f = *state;
@@ -254,6 +272,25 @@ static void all_kinds_are_bound(void **state)
     assert_int_equal(m->extra->kind, MODEL_SEQUENCE);
     assert_true(m->lag == 1000);
     assert_true(m->odd == 5);
+}
+
+static void one_may_stand_for_a_list(void **state)
+{
+    struct fixture *f = *state;
+    const double *sizes;
+
+    assert_int_equal(bind_text(f, GPU "  sizes: 7\n"), MODEL_OK);
+    sizes = f->machine.sizes.items;
+    assert_int_equal(f->machine.sizes.count, 1);
+    assert_true(sizes[0] == 7);
+    forget(f);
+    assert_int_equal(bind_text(f, GPU "  sizes: [8, 9]\n"), MODEL_OK);
+    sizes = f->machine.sizes.items;
+    assert_int_equal(f->machine.sizes.count, 2);
+    assert_true(sizes[1] == 9);
+    assert_string_equal(help(f, "sizes"),
+                        "sizes                    one or a list: count, such "
+                        "as 84, optional\n    one, or a list\n");
 }
 
 static void absent_keys_keep_or_get_defaults(void **state)
@@ -425,6 +462,9 @@ static void faults_have_words_and_places(void **state)
         {"  tile: 1\n", 9,
          "tile: a list is wanted, this is a single value (write \"[..., "
          "...]\")"},
+        {"  sizes: []\n", 10, "sizes: an empty list (one, or a list)"},
+        {"  sizes: 1.5\n", 10,
+         "sizes: \"1.5\" is not a whole number (write \"84\")"},
         {"  tags: [a, [b]]\n", 13,
          "tags[1]: a single value is wanted, this is a list"},
         {"  l2: {rate: 1 MB/s}\n", 14,
@@ -556,18 +596,6 @@ static void many_faults_take_little(void **state)
     assert_true(model_arena_used_bytes(f->arena) - before < 100000);
 }
 
-static const char *help(struct fixture *f, const char *path)
-{
-    char *text = NULL;
-    size_t length = 0;
-    FILE *stream = open_memstream(&text, &length);
-    bool found = model_schema_help(machine_fields, path, stream);
-    fclose(stream);
-    const char *copy = found ? model_arena_text(f->arena, text) : NULL;
-    free(text);
-    return copy;
-}
-
 static void help_prints_the_table(void **state)
 {
     struct fixture *f = *state;
@@ -615,6 +643,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
         TEST(all_kinds_are_bound),
+        TEST(one_may_stand_for_a_list),
         TEST(absent_keys_keep_or_get_defaults),
         TEST(provenance_is_recorded),
         TEST(overrides_are_seen),
