@@ -117,10 +117,83 @@ static const struct model_field achieved_fields[] = {
         "vector", class_ratio[MODEL_CLASS_VECTOR], "share of the vector peak"),
     {.key = NULL}};
 
-static const struct model_field gemm_fields[] = {
-    COUNT("tile_m", tile_m, 16, 1024, "rows of a large GEMM's output tile"),
-    COUNT("tile_n", tile_n, 16, 1024, "columns of it"),
+/* A key of a CTA, whose origin is told once for all of them. */
+#define CTA_COUNT(name, place, low, high, text)                                \
+    {                                                                          \
+        .key = (name), .kind = MODEL_FIELD_COUNT, .dimension = MODEL_COUNT,    \
+        .offset = (place), .min = (low), .max = (high), .required = true,      \
+        .help = (text)                                                         \
+    }
+
+#define CTA_FIELDS(place)                                                      \
+    CTA_COUNT("threads", (place) + offsetof(struct model_cta, threads), 32,    \
+              1024, "threads of one CTA"),                                     \
+        CTA_COUNT("registers",                                                 \
+                  (place) + offsetof(struct model_cta, registers), 1, 255,     \
+                  "per thread"),                                               \
+    {                                                                          \
+        .key = "shared", .kind = MODEL_FIELD_QUANTITY,                         \
+        .dimension = MODEL_BYTES,                                              \
+        .offset = (place) + offsetof(struct model_cta, shared_bytes),          \
+        .required = true, .help = "shared memory of one CTA"                   \
+    }
+
+#define SOURCE(place)                                                          \
+    {                                                                          \
+        .key = "source", .kind = MODEL_FIELD_TEXT, .offset = (place),          \
+        .required = true, .help = "where the CTA's numbers are from"           \
+    }
+
+#define TILE(member) offsetof(struct model_gemm_tile, member)
+
+static const struct model_field tile_fields[] = {
+    CTA_COUNT("rows", TILE(rows), 1, 1024, "rows of the output tile"),
+    CTA_COUNT("columns", TILE(columns), 1, 1024, "columns of it"),
+    CTA_FIELDS(TILE(cta)),
+    SOURCE(TILE(source)),
+    {.key = "ratio",
+     .kind = MODEL_FIELD_QUANTITY,
+     .dimension = MODEL_RATIO,
+     .offset = TILE(ratio),
+     .min = 0.01,
+     .max = 1.0,
+     .required = true,
+     .sourced = true,
+     .help = "share of achieved.gemm that the tile sustains"},
     {.key = NULL}};
+
+static const struct model_field gemm_fields[] = {
+    {.key = "tiles",
+     .kind = MODEL_FIELD_LIST,
+     .fields = tile_fields,
+     .item_bytes = sizeof(struct model_gemm_tile),
+     .offset = AT(gemm_tiles),
+     .required = true,
+     .help = "tiles that the library has; it takes the fastest"},
+    QUANTITY("overhead",
+             MODEL_TIME,
+             gemm_overhead_us,
+             "prologue, pipeline fill and epilogue of a CTA"),
+    QUANTITY("narrow_rate",
+             MODEL_RATE,
+             gemm_narrow_bytes_per_us,
+             "most that one SM loads by 2-byte accesses, where rows are not "
+             "aligned to 16 bytes"),
+    COUNT("split_k", gemm_split_k, 1, 1e9, "least K of a part of split K"),
+    {.key = NULL}};
+
+static const struct model_field attention_fields[] = {
+    CTA_COUNT("rows",
+              AT(attention_rows),
+              1,
+              1024,
+              "rows of queries (backward: of keys) of a CTA"),
+    CTA_FIELDS(AT(attention_cta)),
+    SOURCE(AT(attention_source)),
+    {.key = NULL}};
+
+static const struct model_field streaming_fields[] = {
+    CTA_FIELDS(AT(streaming_cta)), SOURCE(AT(streaming_source)), {.key = NULL}};
 
 static const struct model_field hbm_fields[] = {
     QUANTITY("rate", MODEL_RATE, hbm_bytes_per_us, "data-sheet bandwidth"),
@@ -221,6 +294,8 @@ const struct model_field model_gpu_fields[] = {
     PART("peak", peak_fields, "arithmetic rates of the whole GPU"),
     PART("achieved", achieved_fields, "shares of the peak by kernel class"),
     PART("gemm", gemm_fields, "how GEMMs are tiled"),
+    PART("attention", attention_fields, "how fused attention is tiled"),
+    PART("streaming", streaming_fields, "CTAs of element-wise kernels"),
     PART("hbm", hbm_fields, "device memory"),
     {.key = "l2",
      .kind = MODEL_FIELD_QUANTITY,
@@ -251,5 +326,15 @@ enum model_status model_gpu_bind(const struct model_binding *binding,
                                  const struct model_node *root,
                                  struct model_gpu *gpu)
 {
-    return model_schema_bind(binding, model_gpu_fields, root, gpu);
+    const struct model_node *tiles =
+        model_node_find(model_node_find(root, "gemm"), "tiles");
+    enum model_status status =
+        model_schema_bind(binding, model_gpu_fields, root, gpu);
+
+    if (status == MODEL_OK && gpu->gemm_tiles.count == 0) {
+        return model_errors_add(
+            binding->errors, MODEL_BAD_INPUT, tiles->place, "gpu.gemm.tiles",
+            "write at least the tile of large GEMMs", "the list is empty");
+    }
+    return status;
 }

@@ -2,8 +2,8 @@
  * gpu.h - what one GPU can do: the content of topologies/gpu/NAME.yaml.
  *
  * Only numbers that a data sheet or a measurement of one GPU gives, each with
- * its source in the file. The formulas that use them are in kernel.h and
- * channel.h.
+ * its source in the file. The formulas that use them are in kernel.h, gemm.h,
+ * attention.h, streaming.h and channel.h.
  */
 #ifndef MODEL_GPU_H
 #define MODEL_GPU_H
@@ -28,6 +28,21 @@ enum model_kernel_class {
 
 extern const char *const model_kernel_class_names[MODEL_KERNEL_CLASSES + 1];
 
+/* What one CTA asks of an SM. */
+struct model_cta {
+    int threads;
+    int registers; /* per thread */
+    double shared_bytes;
+};
+
+/* An output tile that the GEMM library has kernels for. */
+struct model_gemm_tile {
+    int rows, columns;
+    struct model_cta cta;
+    double ratio;       /* share of the large tile's arithmetic rate */
+    const char *source; /* of the tile and its CTA */
+};
+
 struct model_gpu {
     const char *name;
     int compute_capability; /* 86 for sm_86 */
@@ -47,8 +62,18 @@ struct model_gpu {
     double vector_flops_per_us; /* fp32 outside the tensor cores */
     double class_ratio[MODEL_KERNEL_CLASSES]; /* achieved share of the peak */
 
-    /* Output tile of the library's large GEMM kernels. */
-    int tile_m, tile_n;
+    /* How GEMMs are tiled (gemm.h). */
+    struct model_list gemm_tiles; /* of struct model_gemm_tile, at least one */
+    double gemm_overhead_us;      /* of a CTA: fill, prologue, epilogue */
+    double gemm_narrow_bytes_per_us; /* of an SM by 2-byte accesses */
+    int gemm_split_k; /* K of one split at least; 0: never splits */
+
+    /* Fused attention: rows of a CTA's tile, and the CTA (attention.h). */
+    int attention_rows;
+    struct model_cta attention_cta;
+    const char *attention_source;
+    struct model_cta streaming_cta; /* element-wise kernels (streaming.h) */
+    const char *streaming_source;
 
     double hbm_bytes_per_us; /* data-sheet rate */
     double hbm_ratio;        /* achieved share of it */

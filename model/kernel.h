@@ -5,13 +5,11 @@
  * runs `ctas_per_sm` of them at once, called a load, and takes the next load
  * when it is done (schedule `waves`). The simulator decides when loads run.
  *
- * HBM bytes of a GEMM load lie between two bounds (the second applies when
- * the L2 cache holds nothing of the wave):
- *   compulsory   a wave of S tiles in a block of a x b tiles with the aspect
- *                that loads least reads (a tile_m + b tile_n) K elements once;
- *                1/S of it per tile, plus the tile's own output
- *   no reuse     every tile reads its own (tile_m + tile_n) K elements
- * Between them by the share of L2 that is left: model_l2_share.
+ * HBM bytes of a load lie between two bounds: what it reads when L2 keeps what
+ * the CTAs of a wave share, and what it reads when L2 keeps nothing. Between
+ * them by the share of L2 that is left: model_l2_share. Which bytes these are
+ * is the matter of gemm.h, attention.h and streaming.h; here is what all
+ * kernels have in common, and the kernel that is known by its totals.
  */
 #ifndef MODEL_KERNEL_H
 #define MODEL_KERNEL_H
@@ -33,7 +31,8 @@ extern const char *const model_schedule_names[MODEL_SCHEDULES + 1];
 struct model_kernel {
     enum model_schedule schedule;
     int loads;                  /* SM loads; stream_k: of the empty GPU */
-    double load_us;             /* arithmetic of one load */
+    double load_us;             /* arithmetic of one load, its CTA's start and
+                                   end with it */
     double load_bytes;          /* HBM bytes of one load, all L2 its own */
     double load_no_reuse_bytes; /* HBM bytes of one load without L2 */
     double working_set_bytes;   /* what a wave wants to keep in L2 */
@@ -44,20 +43,6 @@ struct model_kernel {
     int ctas_per_sm; /* of one load, 0: as many as fit */
     bool overflows;  /* more CTAs than loads can count */
 };
-
-/*
- * C[m x n] = A[m x k] B[k x n], batch times. m, n, k, batch > 0; tile_m,
- * tile_n 0: the GPU's own. The element type must have a peak on this GPU.
- */
-struct model_kernel model_kernel_gemm(const struct model_gpu *gpu,
-                                      enum model_type type,
-                                      double m,
-                                      double n,
-                                      double k,
-                                      double batch,
-                                      int tile_m,
-                                      int tile_n,
-                                      enum model_schedule schedule);
 
 /*
  * A kernel known by its totals: ctas >= 1 CTAs, ctas_per_sm >= 1 of them on
@@ -79,9 +64,13 @@ void model_kernel_schedule(struct model_kernel *kernel,
                            enum model_schedule schedule,
                            int slots);
 
-/* A streaming kernel: bytes moved by many small CTAs, 16 loads an SM. */
-struct model_kernel model_kernel_memory(const struct model_gpu *gpu,
-                                        double bytes);
+/* Note what a CTA takes, and how many make a load. */
+void model_kernel_set_cta(struct model_kernel *kernel,
+                          const struct model_cta *cta,
+                          int ctas_per_sm);
+
+/* SMs that a kernel may use: the GPU's, or its own limit if that is less. */
+int model_gpu_slots(const struct model_gpu *gpu, int sm_limit);
 
 /* Peak of one SM for a class of kernel, flops/us. */
 double model_gpu_sm_flops_per_us(const struct model_gpu *gpu,
@@ -106,6 +95,14 @@ double model_l2_share(double l2_bytes,
  * arithmetic and its bytes over one SM's rate; and all bytes pass HBM.
  */
 double model_kernel_bound_us(const struct model_kernel *kernel,
+                             const struct model_gpu *gpu);
+
+/*
+ * Time on the empty GPU, without launch: waves of one load on each SM, then
+ * what is left. A wave takes the arithmetic of a load, its bytes over one SM's
+ * rate, or the bytes of all over HBM, whichever is longest.
+ */
+double model_kernel_alone_us(const struct model_kernel *kernel,
                              const struct model_gpu *gpu);
 
 /* HBM bytes of one load when it keeps that share of its reuse. */

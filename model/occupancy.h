@@ -18,13 +18,6 @@
 #include "model/config.h"
 #include "model/kernel.h"
 
-/* What one CTA asks for. */
-struct model_cta {
-    int threads;
-    int registers; /* per thread */
-    double shared_bytes;
-};
-
 /* CTAs of one kernel on an SM of its own; 0: not even one fits. */
 int model_occupancy(const struct model_gpu *gpu, const struct model_cta *cta);
 

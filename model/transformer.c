@@ -6,18 +6,17 @@
  */
 #include "model/transformer.h"
 
-#include <math.h>
-
-enum { ATTENTION_ROWS = 128 }; /* rows of a fused attention CTA's tile */
-
-enum part_kind { GEMM, ATTENTION, MEMORY };
+enum part_kind { GEMM, ATTENTION, NORM, ELEMENTWISE };
 
 /* One kernel of a layer. */
 struct part {
     const char *name;
     enum part_kind kind;
-    double columns, inner; /* gemm */
-    double elements;       /* memory: read plus written, per token */
+    bool residual;  /* norm */
+    double columns; /* gemm, norm; elementwise: elements per token */
+    double inner;   /* gemm */
+    /* elementwise: what an element reads and writes, forward and backward */
+    double reads, writes, grad_reads, grad_writes;
 };
 
 enum { PARTS = 9 };
@@ -37,19 +36,23 @@ static void layer_parts(const struct model_transformer *t,
 {
     double h = t->hidden;
     double f = t->ffn;
-    double up = t->gated_ffn ? 2.0 * f : f;
+    double g = t->gated_ffn ? 2.0 : 1.0;
     double q = query_width(t);
     double kv = key_width(t);
 
-    parts[0] = (struct part){"norm1", MEMORY, 0, 0, 2.0 * h};
-    parts[1] = (struct part){"qkv", GEMM, q + 2.0 * kv, h, 0};
-    parts[2] = (struct part){"attention", ATTENTION, 0, 0, 2.0 * (q + kv)};
-    parts[3] = (struct part){"out", GEMM, h, q, 0};
-    parts[4] = (struct part){"norm2", MEMORY, 0, 0, 4.0 * h};
-    parts[5] = (struct part){"up", GEMM, up, h, 0};
-    parts[6] = (struct part){"activation", MEMORY, 0, 0, up + f};
-    parts[7] = (struct part){"down", GEMM, h, f, 0};
-    parts[8] = (struct part){"residual", MEMORY, 0, 0, 3.0 * h};
+    parts[0] = (struct part){"norm1", NORM, .columns = h};
+    parts[1] = (struct part){"qkv", GEMM, .columns = q + 2.0 * kv, .inner = h};
+    parts[2] = (struct part){"attention", ATTENTION, .columns = q};
+    parts[3] = (struct part){"out", GEMM, .columns = h, .inner = q};
+    parts[4] = (struct part){"norm2", NORM, .columns = h, .residual = true};
+    parts[5] = (struct part){"up", GEMM, .columns = g * f, .inner = h};
+    parts[6] = (struct part){
+        "activation",  ELEMENTWISE,           .columns = f,    .reads = g,
+        .writes = 1.0, .grad_reads = g + 1.0, .grad_writes = g};
+    parts[7] = (struct part){"down", GEMM, .columns = h, .inner = f};
+    parts[8] = (struct part){
+        "residual",    ELEMENTWISE,       .columns = h,      .reads = 2.0,
+        .writes = 1.0, .grad_reads = 2.0, .grad_writes = 1.0};
 }
 
 double model_transformer_layer_parameters(const struct model_transformer *t)
@@ -59,7 +62,7 @@ double model_transformer_layer_parameters(const struct model_transformer *t)
 
     layer_parts(t, parts);
     for (int i = 0; i < PARTS; i++) {
-        sum += parts[i].columns * parts[i].inner;
+        sum += parts[i].columns * parts[i].inner; /* inner: gemm */
     }
     return sum;
 }
@@ -103,49 +106,77 @@ static void emit_gemm(struct model_emitter *emitter,
              .kind = MODEL_OP_GEMM, .m = m, .n = n, .k = k, .batch = 1.0});
 }
 
-static void emit_memory(struct model_emitter *emitter,
-                        const char *name,
-                        const char *suffix,
-                        double bytes)
+static void emit_streaming(struct model_emitter *emitter,
+                           const char *name,
+                           const char *suffix,
+                           enum model_op_kind kind,
+                           struct model_streaming streaming)
 {
     emit(emitter, name, suffix,
-         (struct model_op){.kind = MODEL_OP_MEMORY, .bytes = bytes});
+         (struct model_op){.kind = kind,
+                           .kernel_class = MODEL_CLASS_VECTOR,
+                           .bytes = streaming.bytes,
+                           .flops = streaming.flops});
 }
 
-static void emit_attention(struct model_emitter *emitter,
-                           const struct part *part,
-                           const char *suffix,
-                           double flop_factor,
-                           double byte_factor)
+static enum model_type type_of(const struct model_transformer *t)
+{
+    return (enum model_type)t->type;
+}
+
+static void
+emit_attention(struct model_emitter *emitter, const char *name, bool backward)
 {
     const struct model_transformer *t = emitter->transformer;
-    double blocks = ceil((double)t->sequence / ATTENTION_ROWS);
-    double flops = 4.0 * tokens(t) * t->sequence * query_width(t) / 2.0;
+    struct model_attention attention = {.batch = t->micro_batch,
+                                        .heads = t->heads,
+                                        .kv_heads = t->kv_heads,
+                                        .sequence = t->sequence,
+                                        .keys = t->sequence,
+                                        .head_width = t->head_width,
+                                        .causal = true,
+                                        .backward = backward};
 
-    emit(emitter, part->name, suffix,
-         (struct model_op){
-             .kind = MODEL_OP_KERNEL,
-             .kernel_class = MODEL_CLASS_ATTENTION,
-             .ctas = (int)((double)t->micro_batch * t->heads * blocks),
-             .ctas_per_sm = 1,
-             .flops = flop_factor * flops,
-             .bytes = byte_factor * part->elements * tokens(t) *
-                      model_type_bytes((enum model_type)t->type)});
+    emit(emitter, name, backward ? ".grad" : "",
+         (struct model_op){.kind = MODEL_OP_ATTENTION,
+                           .kernel_class = MODEL_CLASS_ATTENTION,
+                           .attention = attention,
+                           .flops = model_attention_flops(&attention),
+                           .bytes =
+                               model_attention_bytes(&attention, type_of(t))});
+}
+
+static void
+emit_norm(struct model_emitter *emitter, const struct part *part, bool backward)
+{
+    const struct model_transformer *t = emitter->transformer;
+
+    emit_streaming(emitter, part->name, backward ? ".grad" : "", MODEL_OP_NORM,
+                   model_streaming_norm(type_of(t), tokens(t), part->columns,
+                                        part->residual, backward));
 }
 
 static void emit_forward(struct model_emitter *emitter, const struct part *part)
 {
     const struct model_transformer *t = emitter->transformer;
 
-    if (part->kind == GEMM) {
+    switch (part->kind) {
+    case GEMM:
         emit_gemm(emitter, part->name, "", tokens(t), part->columns,
                   part->inner);
-    } else if (part->kind == ATTENTION) {
-        emit_attention(emitter, part, "", 1.0, 1.0);
-    } else {
-        emit_memory(emitter, part->name, "",
-                    part->elements * tokens(t) *
-                        model_type_bytes((enum model_type)t->type));
+        break;
+    case ATTENTION:
+        emit_attention(emitter, part->name, false);
+        break;
+    case NORM:
+        emit_norm(emitter, part, false);
+        break;
+    case ELEMENTWISE:
+        emit_streaming(emitter, part->name, "", MODEL_OP_ELEMENTWISE,
+                       model_streaming_elementwise(type_of(t),
+                                                   part->columns * tokens(t),
+                                                   part->reads, part->writes));
+        break;
     }
 }
 
@@ -154,17 +185,25 @@ static void emit_backward(struct model_emitter *emitter,
 {
     const struct model_transformer *t = emitter->transformer;
 
-    if (part->kind == GEMM) {
+    switch (part->kind) {
+    case GEMM:
         emit_gemm(emitter, part->name, ".dgrad", tokens(t), part->inner,
                   part->columns);
         emit_gemm(emitter, part->name, ".wgrad", part->columns, part->inner,
                   tokens(t));
-    } else if (part->kind == ATTENTION) {
-        emit_attention(emitter, part, ".grad", 2.5, 2.0);
-    } else {
-        emit_memory(emitter, part->name, ".grad",
-                    2.0 * part->elements * tokens(t) *
-                        model_type_bytes((enum model_type)t->type));
+        break;
+    case ATTENTION:
+        emit_attention(emitter, part->name, true);
+        break;
+    case NORM:
+        emit_norm(emitter, part, true);
+        break;
+    case ELEMENTWISE:
+        emit_streaming(
+            emitter, part->name, ".grad", MODEL_OP_ELEMENTWISE,
+            model_streaming_elementwise(type_of(t), part->columns * tokens(t),
+                                        part->grad_reads, part->grad_writes));
+        break;
     }
 }
 
@@ -188,35 +227,39 @@ void model_transformer_backward(struct model_emitter *emitter)
     }
 }
 
+/* Rows of the table are copied. */
 void model_transformer_embed(struct model_emitter *emitter)
 {
     const struct model_transformer *t = emitter->transformer;
 
-    emit_memory(emitter, "embed", "",
-                2.0 * tokens(t) * t->hidden *
-                    model_type_bytes((enum model_type)t->type));
+    emit_streaming(emitter, "embed", "", MODEL_OP_COPY,
+                   model_streaming_copy(tokens(t) * t->hidden *
+                                        model_type_bytes(type_of(t))));
 }
 
 /* The final norm, the projection to the vocabulary, and the loss. */
 void model_transformer_head_forward(struct model_emitter *emitter)
 {
     const struct model_transformer *t = emitter->transformer;
-    struct part norm = {"norm", MEMORY, 0, 0, 2.0 * t->hidden};
-    struct part logits = {"logits", GEMM, t->vocabulary, t->hidden, 0};
+    struct part norm = {"norm", NORM, .columns = t->hidden};
+    struct part logits = {"logits", GEMM, .columns = t->vocabulary,
+                          .inner = t->hidden};
+    /* Read the logits; write and read them once as fp32. */
+    struct model_streaming loss = {.bytes =
+                                       tokens(t) * t->vocabulary *
+                                       (model_type_bytes(type_of(t)) + 8.0)};
 
     emit_forward(emitter, &norm);
     emit_forward(emitter, &logits);
-    /* Read the logits; write and read them once as fp32. */
-    emit_memory(emitter, "loss", "",
-                tokens(t) * t->vocabulary *
-                    (model_type_bytes((enum model_type)t->type) + 8.0));
+    emit_streaming(emitter, "loss", "", MODEL_OP_MEMORY, loss);
 }
 
 void model_transformer_head_backward(struct model_emitter *emitter)
 {
     const struct model_transformer *t = emitter->transformer;
-    struct part norm = {"norm", MEMORY, 0, 0, 2.0 * t->hidden};
-    struct part logits = {"logits", GEMM, t->vocabulary, t->hidden, 0};
+    struct part norm = {"norm", NORM, .columns = t->hidden};
+    struct part logits = {"logits", GEMM, .columns = t->vocabulary,
+                          .inner = t->hidden};
 
     emit_backward(emitter, &logits);
     emit_backward(emitter, &norm);
@@ -225,10 +268,7 @@ void model_transformer_head_backward(struct model_emitter *emitter)
 void model_transformer_optimizer(struct model_emitter *emitter,
                                  double parameters)
 {
-    double type_bytes =
-        model_type_bytes((enum model_type)emitter->transformer->type);
-
-    /* Gradient read, weight written; master and two moments read, written. */
-    emit_memory(emitter, "adamw", "",
-                parameters * (2.0 * type_bytes + 3.0 * 8.0));
+    emit_streaming(
+        emitter, "adamw", "", MODEL_OP_OPTIMIZER,
+        model_streaming_optimizer(type_of(emitter->transformer), parameters));
 }

@@ -4,20 +4,20 @@
  * Shapes, with T tokens of one micro-batch, h hidden, q = heads * head width,
  * kv = kv_heads * head width, f the FFN width and g = 1 for a gated FFN:
  *
- *     norm         memory     read and write T h
- *     qkv          gemm       T x (q + 2 kv) x h
- *     attention    kernel     4 T s q / 2 flops (causal), one CTA per head
- *                             and 128 rows of the sequence s
- *     out          gemm       T x h x q
- *     norm         memory     residual and norm, 2 reads and 2 writes of T h
- *     up           gemm       T x (1 + g) f x h
- *     activation   memory     read T (1 + g) f, write T f
- *     down         gemm       T x h x f
- *     residual     memory     2 reads, 1 write of T h
+ *     norm         norm         T rows of h
+ *     qkv          gemm         T x (q + 2 kv) x h
+ *     attention    attention    causal, s queries and keys a sequence
+ *     out          gemm         T x h x q
+ *     norm         norm         the same, of a sum that is written too
+ *     up           gemm         T x (1 + g) f x h
+ *     activation   elementwise  read T (1 + g) f, write T f
+ *     down         gemm         T x h x f
+ *     residual     elementwise  2 reads, 1 write of T h
  *
  * Backward runs them in reverse: two GEMMs for each GEMM (input gradient,
- * weight gradient), 2.5 times the flops for attention (fused, recomputing the
- * scores), twice the bytes for memory kernels.
+ * weight gradient); attention and norm as attention.h and streaming.h say; the
+ * activation reads its input and the output's gradient and writes the input's;
+ * in the place of the residual the two gradients that meet there are added.
  */
 #ifndef MODEL_TRANSFORMER_H
 #define MODEL_TRANSFORMER_H

@@ -10,9 +10,10 @@
 #include <string.h>
 
 const char *const model_op_names[] = {
-    "gemm",           "kernel",     "memory",    "all_gather",
-    "reduce_scatter", "all_reduce", "broadcast", "reduce",
-    "all_to_all",     "send_recv",  "send",      NULL};
+    "gemm",           "kernel",     "memory",    "grouped_gemm", "attention",
+    "elementwise",    "norm",       "optimizer", "copy",         "all_gather",
+    "reduce_scatter", "all_reduce", "broadcast", "reduce",       "all_to_all",
+    "send_recv",      "send",       NULL};
 
 /* The file's top level; the parts are bound by their own readers. */
 struct top {
@@ -203,41 +204,60 @@ static int ctas_per_sm(const struct model_op *op, const struct model_gpu *gpu)
     return count > 1 ? count : 1;
 }
 
-static struct model_kernel grid(const struct model_op *op,
-                                const struct model_gpu *gpu)
+static struct model_kernel gemm_kernel(const struct model_op *op,
+                                       const struct model_gpu *gpu)
 {
+    struct model_gemm gemm = {.type = (enum model_type)op->type,
+                              .m = op->m,
+                              .n = op->n,
+                              .k = op->k,
+                              .batch = op->batch,
+                              .groups = op->rows,
+                              .group_count = op->row_count,
+                              .rows = op->tile_m,
+                              .columns = op->tile_n,
+                              .split_k = op->split_k,
+                              .schedule = (enum model_schedule)op->schedule,
+                              .sm_limit = op->sm_limit};
+
+    return model_gemm_kernel(gpu, &gemm);
+}
+
+static struct model_kernel grid_kernel(const struct model_op *op,
+                                       const struct model_gpu *gpu)
+{
+    struct model_cta cta = {.threads = op->cta_threads,
+                            .registers = op->cta_registers,
+                            .shared_bytes = op->cta_shared_bytes};
     int each = ctas_per_sm(op, gpu);
     struct model_kernel kernel =
         model_kernel_grid(gpu, (enum model_type)op->type,
                           (enum model_kernel_class)op->kernel_class, op->ctas,
                           each, op->flops, op->bytes, MODEL_WAVES);
 
-    kernel.cta_threads = op->cta_threads;
-    kernel.cta_registers = op->cta_registers;
-    kernel.cta_shared_bytes = op->cta_shared_bytes;
-    kernel.ctas_per_sm = each;
+    model_kernel_set_cta(&kernel, &cta, each);
+    model_kernel_schedule(&kernel, (enum model_schedule)op->schedule,
+                          model_gpu_slots(gpu, op->sm_limit));
+    kernel.sm_limit = op->sm_limit;
     return kernel;
 }
 
 struct model_kernel model_op_kernel(const struct model_op *op,
                                     const struct model_gpu *gpu)
 {
-    bool limited = op->sm_limit > 0 && op->sm_limit < gpu->sm_count;
-    struct model_kernel kernel;
+    struct model_streaming streaming = {.bytes = op->bytes, .flops = op->flops};
 
-    if (op->kind == MODEL_OP_MEMORY) {
-        kernel = model_kernel_memory(gpu, op->bytes);
-    } else if (op->kind == MODEL_OP_GEMM) {
-        kernel = model_kernel_gemm(gpu, (enum model_type)op->type, op->m, op->n,
-                                   op->k, op->batch, op->tile_m, op->tile_n,
-                                   MODEL_WAVES);
-    } else {
-        kernel = grid(op, gpu);
+    switch ((enum model_op_kind)op->kind) {
+    case MODEL_OP_GEMM:
+    case MODEL_OP_GROUPED_GEMM:
+        return gemm_kernel(op, gpu);
+    case MODEL_OP_KERNEL:
+        return grid_kernel(op, gpu);
+    case MODEL_OP_ATTENTION:
+        return model_attention_kernel(
+            gpu, (enum model_type)op->type, &op->attention,
+            (enum model_schedule)op->schedule, op->sm_limit);
+    default:
+        return model_streaming_kernel(gpu, &streaming, op->sm_limit);
     }
-    if (op->kind != MODEL_OP_MEMORY) {
-        model_kernel_schedule(&kernel, (enum model_schedule)op->schedule,
-                              limited ? op->sm_limit : gpu->sm_count);
-    }
-    kernel.sm_limit = op->sm_limit;
-    return kernel;
 }

@@ -9,14 +9,22 @@
 #ifndef MODEL_WORKLOAD_H
 #define MODEL_WORKLOAD_H
 
+#include "model/attention.h"
 #include "model/collective.h"
 #include "model/config.h"
-#include "model/kernel.h"
+#include "model/gemm.h"
+#include "model/streaming.h"
 
 enum model_op_kind {
     MODEL_OP_GEMM,
     MODEL_OP_KERNEL,
     MODEL_OP_MEMORY,
+    MODEL_OP_GROUPED_GEMM,
+    MODEL_OP_ATTENTION,
+    MODEL_OP_ELEMENTWISE,
+    MODEL_OP_NORM,
+    MODEL_OP_OPTIMIZER,
+    MODEL_OP_COPY,
     MODEL_OP_ALL_GATHER,
     MODEL_OP_REDUCE_SCATTER,
     MODEL_OP_ALL_REDUCE,
@@ -33,21 +41,26 @@ extern const char *const model_op_names[MODEL_OP_KINDS + 1];
 /* One operation. Texts and arrays live in the workload's arena. */
 struct model_op {
     const char *id;
-    const char *window;         /* overlap window it belongs to, or NULL */
-    int kind;                   /* enum model_op_kind */
-    int stream;                 /* index */
-    int type;                   /* enum model_type */
-    int schedule;               /* enum model_schedule */
-    int kernel_class;           /* enum model_kernel_class */
-    double m, n, k, batch;      /* gemm */
-    int tile_m, tile_n;         /* gemm; 0: the GPU's */
-    int sm_limit;               /* 0: none */
+    const char *window;    /* overlap window it belongs to, or NULL */
+    int kind;              /* enum model_op_kind */
+    int stream;            /* index */
+    int type;              /* enum model_type */
+    int schedule;          /* enum model_schedule */
+    int kernel_class;      /* enum model_kernel_class */
+    double m, n, k, batch; /* gemm; grouped_gemm: n, k */
+    const double *rows;    /* grouped_gemm: m of each group */
+    int row_count;         /* grouped_gemm */
+    int tile_m, tile_n;    /* gemms; 0: by the rule */
+    int split_k;           /* gemms; 0: by the rule */
+    struct model_attention attention; /* attention */
+    int sm_limit;                     /* 0: none */
     int ctas, ctas_per_sm;      /* kernel; ctas_per_sm 0: what fits, or 1 */
     int cta_threads;            /* kernel; 0: CTAs take their SM whole */
     int cta_registers;          /* kernel: per thread */
     double cta_shared_bytes;    /* kernel */
-    double flops;               /* kernel */
-    double bytes;               /* kernel, memory: HBM; collective: size */
+    double flops;               /* of a computation; gemm: not set */
+    double bytes;               /* of a computation: HBM, gemm: not set;
+                                   collective: size */
     int group;                  /* collective: index */
     int shift;                  /* send_recv, send: see collective.h */
     struct model_config config; /* collective: fixed keys, others unset */

@@ -45,8 +45,10 @@ static void fault(const struct reader *reader,
         hint, "%s%s", message, detail);
 }
 
-static void check_keys(const struct reader *reader, int row)
+/* Returns whether the row has all keys that it needs. */
+static bool check_keys(const struct reader *reader, int row)
 {
+    bool complete = true;
     int kind = reader->rows[row].op.kind;
     struct model_op_rule rule;
 
@@ -54,6 +56,7 @@ static void check_keys(const struct reader *reader, int row)
         bool given = model_node_find(reader->items[row], rule.key) != NULL;
 
         if (!given && rule.needed) {
+            complete = false;
             fault(reader, row, rule.key, NULL, "required for kind ",
                   model_op_names[kind]);
         } else if (given && !rule.allowed) {
@@ -61,6 +64,7 @@ static void check_keys(const struct reader *reader, int row)
                   "has no meaning for kind ", model_op_names[kind]);
         }
     }
+    return complete;
 }
 
 /* The priority of a stream; collectives go first unless the file says. */
@@ -78,22 +82,14 @@ stream_priority(const struct reader *reader, const char *name, int otherwise)
     return (int)priority;
 }
 
-static void set_tile(const struct reader *reader, int index)
+/* What a computation's keys mean, once all that it needs are there. */
+static void set_compute(const struct reader *reader, int index)
 {
-    struct model_op_row *row = &reader->rows[index];
-    const double *sides = row->tile.items;
+    struct model_op_fault found = model_op_row_compute(&reader->rows[index]);
 
-    if (row->tile.count == 0) {
-        return;
+    if (found.key != NULL) {
+        fault(reader, index, found.key, found.hint, found.message, "");
     }
-    if (row->tile.count != 2 || sides[0] < 1.0 || sides[1] < 1.0 ||
-        sides[0] > 4096.0 || sides[1] > 4096.0) {
-        fault(reader, index, "tile", "write [128, 256]",
-              "not two sides from 1 to 4096", "");
-        return;
-    }
-    row->op.tile_m = (int)sides[0];
-    row->op.tile_n = (int)sides[1];
 }
 
 static void set_group(const struct reader *reader, int index)
@@ -191,22 +187,17 @@ static void finish_row(const struct reader *reader, int index)
                          : collective        ? "comm"
                                              : "compute";
 
-    op->m = row->m;
-    op->n = row->n;
-    op->k = row->k;
-    op->batch = row->batch;
-    op->bytes = collective ? row->size : row->hbm;
     op->place = reader->items[index]->place;
     op->stream = model_builder_stream(
         reader->builder, stream,
         stream_priority(reader, stream, collective ? 1 : 0));
-    set_tile(reader, index);
     if (op->cta_threads == 0 &&
         (op->cta_registers > 0 || op->cta_shared_bytes > 0.0)) {
         fault(reader, index, "cta_threads", "write cta_threads: 256",
               "needed where cta_registers or cta_shared is given", "");
     }
     if (collective) {
+        op->bytes = row->size;
         set_ranks(reader, index);
         if (has_key(reader, index, "size") && !(op->bytes > 0.0)) {
             fault(reader, index, "size", "write \"64 MiB\"",
@@ -231,8 +222,12 @@ static void read_rows(struct reader *reader, const struct model_node *ops)
         reader->rows[index].op.config = model_config_none();
         if (model_schema_bind(&binding, model_op_row_fields, item,
                               &reader->rows[index]) == MODEL_OK) {
-            check_keys(reader, index);
+            bool complete = check_keys(reader, index);
+
             finish_row(reader, index);
+            if (complete && !model_op_is_collective(&reader->rows[index].op)) {
+                set_compute(reader, index);
+            }
         }
     }
 }

@@ -24,6 +24,19 @@
         .offset = AT(member), .max = 16777216, .help = (text)                  \
     }
 
+/* A whole number that an int may not hold. */
+#define NUMBER(name, member, text)                                             \
+    {                                                                          \
+        .key = (name), .kind = MODEL_FIELD_QUANTITY, .dimension = MODEL_COUNT, \
+        .offset = AT(member), .min = 1.0, .max = 1e15, .help = (text)          \
+    }
+
+#define FLAG(name, member, fallback, text)                                     \
+    {                                                                          \
+        .key = (name), .kind = MODEL_FIELD_BOOL, .offset = AT(member),         \
+        .default_text = (fallback), .help = (text)                             \
+    }
+
 #define CHOICE(name, member, names, fallback, text)                            \
     {                                                                          \
         .key = (name), .kind = MODEL_FIELD_CHOICE, .offset = AT(member),       \
@@ -62,14 +75,39 @@ const struct model_field model_op_row_fields[] = {
            "gemm",
            "which share of the peak a kernel reaches"),
     COUNT("m", m, 1e9, NULL, "gemm: rows"),
-    COUNT("n", n, 1e9, NULL, "gemm: columns"),
-    COUNT("k", k, 1e9, NULL, "gemm: inner dimension"),
-    COUNT("batch", batch, 1e6, "1", "gemm: how many"),
+    COUNT("n", n, 1e9, NULL, "gemms: columns"),
+    COUNT("k", k, 1e9, NULL, "gemms: inner dimension"),
+    COUNT("batch", batch, 1e6, "1", "gemm, attention: how many"),
+    {.key = "rows",
+     .kind = MODEL_FIELD_QUANTITIES,
+     .dimension = MODEL_COUNT,
+     .one_or_more = true,
+     .offset = AT(rows),
+     .max = 1e9,
+     .help = "norm: rows; grouped_gemm: those of each group, [256, 512]"},
     {.key = "tile",
      .kind = MODEL_FIELD_QUANTITIES,
      .dimension = MODEL_COUNT,
      .offset = AT(tile),
-     .help = "gemm: [rows, columns] of the output tile"},
+     .help = "gemms: [rows, columns] of the output tile; else the fastest"},
+    COUNT("split_k",
+          op.split_k,
+          1024,
+          NULL,
+          "gemms: CTAs that share the K of a tile; else the fastest"),
+    COUNT("heads", heads, 1e5, NULL, "attention: of queries"),
+    COUNT("kv_heads", kv_heads, 1e5, NULL, "attention: of keys; else heads"),
+    COUNT("sequence", sequence, 1e9, NULL, "attention: queries"),
+    COUNT("keys", keys, 1e9, NULL, "attention: else as many as queries"),
+    COUNT("head_width", head_width, 65536, NULL, "attention: of one head"),
+    FLAG("causal", causal, "true", "attention: none sees later keys"),
+    FLAG("backward", backward, "false", "attention, norm: the gradients"),
+    FLAG("residual", residual, "false", "norm: of a sum that is written too"),
+    NUMBER("elements", elements, "elementwise: elements of the type"),
+    COUNT("reads", reads, 64, "1", "elementwise: operands read"),
+    COUNT("writes", writes, 64, "1", "elementwise: results written"),
+    COUNT("columns", columns, 1e9, NULL, "norm: elements of a row"),
+    NUMBER("parameters", parameters, "optimizer: weights it updates"),
     {.key = "sm_limit",
      .kind = MODEL_FIELD_COUNT,
      .dimension = MODEL_COUNT,
@@ -98,7 +136,8 @@ const struct model_field model_op_row_fields[] = {
     QUANTITY("size",
              MODEL_BYTES,
              size,
-             "collective: the whole buffer, as nccl-tests count it"),
+             "copy: bytes; collective: the whole buffer, as nccl-tests count "
+             "it"),
     TEXT("group", group, NULL, "collective: world, node or one of groups"),
     CHOICE("algorithm",
            op.config.algorithm,
@@ -149,14 +188,25 @@ const struct model_field model_op_row_fields[] = {
           "how often, one after another"),
     {.key = NULL}};
 
-enum family {
-    GEMM = 1,
-    KERNEL = 2,
-    MEMORY = 4,
-    COLLECTIVE = 8, /* of a group */
-    SEND_RECV = 16,
-    SEND = 32,
-    TRANSFER = COLLECTIVE | SEND_RECV | SEND
+/* Sets of kinds of op. */
+enum {
+    GEMM = 1 << MODEL_OP_GEMM,
+    KERNEL = 1 << MODEL_OP_KERNEL,
+    MEMORY = 1 << MODEL_OP_MEMORY,
+    GROUPED = 1 << MODEL_OP_GROUPED_GEMM,
+    ATTENTION = 1 << MODEL_OP_ATTENTION,
+    ELEMENTWISE = 1 << MODEL_OP_ELEMENTWISE,
+    NORM = 1 << MODEL_OP_NORM,
+    OPTIMIZER = 1 << MODEL_OP_OPTIMIZER,
+    COPY = 1 << MODEL_OP_COPY,
+    COMPUTE = (1 << MODEL_OP_ALL_GATHER) - 1,
+    TRANSFER = (1 << MODEL_OP_KINDS) - 1 - COMPUTE,
+    SEND_RECV = 1 << MODEL_OP_SEND_RECV,
+    SEND = 1 << MODEL_OP_SEND,
+    COLLECTIVE = TRANSFER & ~(SEND_RECV | SEND), /* of a group */
+    GEMMS = GEMM | GROUPED,
+    TILED = GEMMS | KERNEL | ATTENTION,
+    TYPED = COMPUTE & ~(MEMORY | COPY)
 };
 
 /* Which kinds of op must have a key, and which may. */
@@ -164,13 +214,28 @@ static const struct rule {
     const char *key;
     int needed_by, allowed_in;
 } rules[] = {{"m", GEMM, GEMM},
-             {"n", GEMM, GEMM},
-             {"k", GEMM, GEMM},
-             {"batch", 0, GEMM},
-             {"tile", 0, GEMM},
-             {"type", 0, GEMM | KERNEL},
-             {"schedule", 0, GEMM | KERNEL},
-             {"sm_limit", 0, GEMM | KERNEL | MEMORY},
+             {"n", GEMMS, GEMMS},
+             {"k", GEMMS, GEMMS},
+             {"batch", 0, GEMM | ATTENTION},
+             {"rows", GROUPED | NORM, GROUPED | NORM},
+             {"tile", 0, GEMMS},
+             {"split_k", 0, GEMMS},
+             {"heads", ATTENTION, ATTENTION},
+             {"kv_heads", 0, ATTENTION},
+             {"sequence", ATTENTION, ATTENTION},
+             {"keys", 0, ATTENTION},
+             {"head_width", ATTENTION, ATTENTION},
+             {"causal", 0, ATTENTION},
+             {"backward", 0, ATTENTION | NORM},
+             {"residual", 0, NORM},
+             {"elements", ELEMENTWISE, ELEMENTWISE},
+             {"reads", 0, ELEMENTWISE},
+             {"writes", 0, ELEMENTWISE},
+             {"columns", NORM, NORM},
+             {"parameters", OPTIMIZER, OPTIMIZER},
+             {"type", 0, TYPED},
+             {"schedule", 0, TILED},
+             {"sm_limit", 0, COMPUTE},
              {"class", 0, KERNEL},
              {"ctas", KERNEL, KERNEL},
              {"ctas_per_sm", 0, KERNEL},
@@ -179,7 +244,7 @@ static const struct rule {
              {"cta_shared", 0, KERNEL},
              {"flops", 0, KERNEL},
              {"hbm", MEMORY, KERNEL | MEMORY},
-             {"size", TRANSFER, TRANSFER},
+             {"size", COPY | TRANSFER, COPY | TRANSFER},
              {"group", 0, COLLECTIVE | SEND_RECV},
              {"shift", 0, SEND_RECV},
              {"from", SEND, SEND},
@@ -191,35 +256,17 @@ static const struct rule {
              {"threads", 0, TRANSFER},
              {"chunk", 0, TRANSFER}};
 
-static enum family family_of(int kind)
-{
-    switch ((enum model_op_kind)kind) {
-    case MODEL_OP_GEMM:
-        return GEMM;
-    case MODEL_OP_KERNEL:
-        return KERNEL;
-    case MODEL_OP_MEMORY:
-        return MEMORY;
-    case MODEL_OP_SEND_RECV:
-        return SEND_RECV;
-    case MODEL_OP_SEND:
-        return SEND;
-    default:
-        return COLLECTIVE;
-    }
-}
-
 bool model_op_row_rule(int index, int kind, struct model_op_rule *rule)
 {
     int count = (int)(sizeof(rules) / sizeof(rules[0]));
-    int family = (int)family_of(kind);
+    int set = 1 << kind;
 
     if (index >= count) {
         return false;
     }
-    *rule = (struct model_op_rule){
-        .key = rules[index].key,
-        .needed = (rules[index].needed_by & family) != 0,
-        .allowed = (rules[index].allowed_in & family) != 0};
+    *rule =
+        (struct model_op_rule){.key = rules[index].key,
+                               .needed = (rules[index].needed_by & set) != 0,
+                               .allowed = (rules[index].allowed_in & set) != 0};
     return true;
 }

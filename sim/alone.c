@@ -28,6 +28,27 @@ struct sim_alone *sim_alone_new(struct model_arena *arena,
     return alone;
 }
 
+static bool same_rows(const struct model_op *a, const struct model_op *b)
+{
+    for (int i = 0; i < a->row_count && i < b->row_count; i++) {
+        if (!model_same(a->rows[i], b->rows[i])) {
+            return false;
+        }
+    }
+    return a->row_count == b->row_count;
+}
+
+static bool same_attention(const struct model_attention *a,
+                           const struct model_attention *b)
+{
+    return model_same(a->batch, b->batch) && model_same(a->heads, b->heads) &&
+           model_same(a->kv_heads, b->kv_heads) &&
+           model_same(a->sequence, b->sequence) &&
+           model_same(a->keys, b->keys) &&
+           model_same(a->head_width, b->head_width) && a->causal == b->causal &&
+           a->backward == b->backward;
+}
+
 bool sim_alone_same(const struct model_op *a, const struct model_op *b)
 {
     return a->kind == b->kind && a->type == b->type &&
@@ -35,13 +56,14 @@ bool sim_alone_same(const struct model_op *a, const struct model_op *b)
            model_same(a->m, b->m) && model_same(a->n, b->n) &&
            model_same(a->k, b->k) && model_same(a->batch, b->batch) &&
            a->tile_m == b->tile_m && a->tile_n == b->tile_n &&
-           a->sm_limit == b->sm_limit && a->ctas == b->ctas &&
-           a->ctas_per_sm == b->ctas_per_sm &&
+           a->split_k == b->split_k && a->sm_limit == b->sm_limit &&
+           a->ctas == b->ctas && a->ctas_per_sm == b->ctas_per_sm &&
            a->cta_threads == b->cta_threads &&
            a->cta_registers == b->cta_registers &&
            model_same(a->cta_shared_bytes, b->cta_shared_bytes) &&
            model_same(a->flops, b->flops) && model_same(a->bytes, b->bytes) &&
-           a->group == b->group && a->shift == b->shift;
+           a->group == b->group && a->shift == b->shift && same_rows(a, b) &&
+           same_attention(&a->attention, &b->attention);
 }
 
 /*

@@ -198,9 +198,35 @@ static void random_cta(struct bench *bench, struct model_op *op)
     op->ctas_per_sm = pick(bench, 3);
 }
 
+static void random_groups(struct bench *bench, struct model_op *op)
+{
+    double *rows = model_arena_array(bench->arena, 4, sizeof *rows);
+
+    op->rows = rows;
+    op->row_count = 4;
+    for (int i = 0; i < 4; i++) {
+        rows[i] = pick(bench, 2) == 0 ? i : pick(bench, 2000);
+    }
+}
+
+static void random_attention(struct bench *bench, struct model_op *op)
+{
+    int kv_heads = 1 + pick(bench, 4);
+    int sequence = 1 + pick(bench, 3000);
+
+    op->attention.batch = 1 + pick(bench, 2);
+    op->attention.kv_heads = kv_heads;
+    op->attention.heads = kv_heads * (1 + pick(bench, 4));
+    op->attention.sequence = sequence;
+    op->attention.keys = sequence + pick(bench, 3000);
+    op->attention.head_width = 64;
+    op->attention.causal = pick(bench, 2) == 0;
+    op->attention.backward = pick(bench, 2) == 0;
+}
+
 static void random_kernel(struct bench *bench, struct model_op *op)
 {
-    op->kind = pick(bench, MODEL_OP_MEMORY + 1);
+    op->kind = pick(bench, MODEL_OP_ALL_GATHER);
     op->type = MODEL_FP16; /* all have it */
     op->schedule = pick(bench, MODEL_SCHEDULES);
     op->kernel_class = pick(bench, MODEL_KERNEL_CLASSES);
@@ -211,12 +237,17 @@ static void random_kernel(struct bench *bench, struct model_op *op)
     op->ctas = 1 + pick(bench, 600);
     op->ctas_per_sm = 1 + pick(bench, 3);
     op->flops = spread(bench, 1e7, 1e11);
-    op->bytes = pick(bench, 3) == 0 && op->kind != MODEL_OP_MEMORY
+    op->bytes = pick(bench, 3) == 0 && op->kind == MODEL_OP_KERNEL
                     ? 0
                     : spread(bench, 1e4, 1e8);
     op->sm_limit = pick(bench, 4) == 0 ? 1 + pick(bench, 80) : 0;
     if (op->kind == MODEL_OP_KERNEL && pick(bench, 2) == 0) {
         random_cta(bench, op);
+    }
+    if (op->kind == MODEL_OP_GROUPED_GEMM) {
+        random_groups(bench, op);
+    } else if (op->kind == MODEL_OP_ATTENTION) {
+        random_attention(bench, op);
     }
 }
 
@@ -548,6 +579,36 @@ static void numbers_of_streams_do_not_matter(void **state)
     bench_end(&bench);
 }
 
+/* A kernel on the empty GPU takes what the model says, and its launch. */
+static void a_kernel_alone_takes_what_the_model_says(void **state)
+{
+    struct bench bench = bench_start(28);
+
+    (void)state;
+    for (int i = 0; i < bench.cases; i++) {
+        struct model_topology *t = random_machine(&bench);
+        struct model_builder builder;
+        struct model_workload *w = empty_workload(&bench, t, 1, &builder);
+        struct model_op op = {.id = "k", .config = model_config_none()};
+        struct model_kernel kernel;
+        double expected_us;
+        double us;
+
+        random_kernel(&bench, &op);
+        (void)model_builder_add(&builder, &op);
+        us = simulate(&bench, t, w, false).iteration_us;
+        kernel = model_op_kernel(&op, &t->gpu);
+        expected_us =
+            t->gpu.launch_us + model_kernel_alone_us(&kernel, &t->gpu);
+        if (!(fabs(us - expected_us) <= CLOSE_US + 1e-6 * expected_us)) {
+            fail_msg("case %d: kind %d takes %.9g, not %.9g", i, op.kind, us,
+                     expected_us);
+        }
+        model_arena_reset(bench.arena);
+    }
+    bench_end(&bench);
+}
+
 /*
  * Every rank has the same program, and by symmetry an equivalent place, however
  * a node is wired (HBM traffic is the mean over the ring in both): one rank
@@ -711,6 +772,7 @@ int main(void)
         cmocka_unit_test(same_inputs_same_fingerprint),
         cmocka_unit_test(names_do_not_matter),
         cmocka_unit_test(numbers_of_streams_do_not_matter),
+        cmocka_unit_test(a_kernel_alone_takes_what_the_model_says),
         cmocka_unit_test(one_rank_stands_for_all),
         cmocka_unit_test(more_bandwidth_never_hurts_one_stream),
         cmocka_unit_test(a_single_collective_is_monotonic),

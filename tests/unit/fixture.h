@@ -167,16 +167,22 @@ static inline int fixture_cases(void)
 
 /*
  * The tiny machine, made from a shipped GPU by --set: 10 SMs of 1e6 flops/us,
- * memory and NVLink without limits that matter, 5 us from ready to running, no
- * launch interval, and channels of exactly 1000 bytes/us: no round trip and no
- * synchronisation, so that the cap of a channel is its rate. On 2 GPUs an
- * AllGather of M bytes over NC channels takes M / 2 / NC / 1000 us.
+ * GEMM tiles of 128 x 256 without overhead, one on an SM, memory and NVLink
+ * without limits that matter, 5 us from ready to running, no launch interval,
+ * and channels of exactly 1000 bytes/us: no round trip and no synchronisation,
+ * so that the cap of a channel is its rate. On 2 GPUs an AllGather of M bytes
+ * over NC channels takes M / 2 / NC / 1000 us.
  */
 static const char *const fixture_tiny_sets[] = {
     "gpu.sm.count=10",
     "gpu.sm.rate=1 PB/s",
     "gpu.peak.bf16=10 TFLOP/s",
     "gpu.achieved.gemm=1",
+    "gpu.gemm.tiles=[{rows: 128, columns: 256, threads: 256, registers: 255, "
+    "shared: 72 KiB, source: tiny, ratio: 1}]",
+    "gpu.gemm.overhead=0 us",
+    "gpu.gemm.narrow_rate=1 PB/s",
+    "gpu.gemm.split_k=1000000000",
     "gpu.hbm.rate=1 PB/s",
     "gpu.hbm.achieved=1",
     "gpu.hbm.latency=0 us",

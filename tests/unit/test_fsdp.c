@@ -190,9 +190,10 @@ static void gemms_do_6_flops_a_parameter_and_token(void **state)
 
 /*
  * Causal attention: 4 T s q / 2 = 2 x 4096 x 2048 x 2560 flops forward, 2.5
- * times backward; one CTA per head and 128 rows: 2 x 32 x 16.
+ * times backward. Forward reads q, k, v and writes the output, 4 x 2560
+ * elements of 2 bytes a token, and a log-sum for each of 32 heads in fp32.
  */
-static void attention_by_its_totals(void **state)
+static void attention_has_the_models_shape(void **state)
 {
     const struct model_workload *w = read_with(*state, "phi-2-fsdp", NULL, 0);
     const struct model_op *forward =
@@ -201,13 +202,60 @@ static void attention_by_its_totals(void **state)
         &w->ops[fixture_op(w, "step0.backward.7.attention.grad")];
     double flops = 2.0 * 4096 * 2048 * 2560;
 
-    assert_int_equal(forward->kind, MODEL_OP_KERNEL);
+    assert_int_equal(forward->kind, MODEL_OP_ATTENTION);
     assert_int_equal(forward->kernel_class, MODEL_CLASS_ATTENTION);
-    assert_int_equal(forward->ctas, 1024);
+    assert_near(forward->attention.batch, 2, 0);
+    assert_near(forward->attention.heads, 32, 0);
+    assert_near(forward->attention.sequence, 2048, 0);
+    assert_near(forward->attention.keys, 2048, 0);
+    assert_near(forward->attention.head_width, 80, 0);
+    assert_true(forward->attention.causal && !forward->attention.backward);
+    assert_true(backward->attention.causal && backward->attention.backward);
     assert_near_ratio(forward->flops, flops, 1e-12);
     assert_near_ratio(backward->flops, 2.5 * flops, 1e-12);
-    /* reads q, k, v and writes the output: 4 x 2560 elements a token */
-    assert_near_ratio(forward->bytes, 4.0 * 2560 * 4096 * 2, 1e-12);
+    assert_near_ratio(forward->bytes, 4096 * (4.0 * 2560 * 2 + 32 * 4.0),
+                      1e-12);
+}
+
+/*
+ * Streaming kernels of a layer of Llama-3, in bytes a token: h = 4096, f =
+ * 14336, gated, bf16. Norms besides: 8 bytes of statistics a token; weights.
+ *   forward   norm1 2 h; norm2 x, residual, sum, y: 4 h; activation reads 2 f,
+ *             writes f; residual 3 h
+ *   backward  norm1 3 h; norm2 the gradient of the sum too: 4 h; activation
+ *             reads 2 f and f, writes 2 f; residual adds two gradients, 3 h
+ */
+static void streaming_kernels_have_their_bytes(void **state)
+{
+    static const struct {
+        const char *id;
+        int kind;
+        double elements, row_bytes, weights;
+    } rows[] = {
+        {"forward.7.norm1", MODEL_OP_NORM, 2 * 4096, 8, 2 * 4096},
+        {"forward.7.norm2", MODEL_OP_NORM, 4 * 4096, 8, 2 * 4096},
+        {"forward.7.activation", MODEL_OP_ELEMENTWISE, 3 * 14336, 0, 0},
+        {"forward.7.residual", MODEL_OP_ELEMENTWISE, 3 * 4096, 0, 0},
+        {"backward.7.norm1.grad", MODEL_OP_NORM, 3 * 4096, 8, 3 * 4096},
+        {"backward.7.norm2.grad", MODEL_OP_NORM, 4 * 4096, 8, 3 * 4096},
+        {"backward.7.activation.grad", MODEL_OP_ELEMENTWISE, 5 * 14336, 0, 0},
+        {"backward.7.residual.grad", MODEL_OP_ELEMENTWISE, 3 * 4096, 0, 0},
+        {"embed.0.embed", MODEL_OP_COPY, 2 * 4096, 0, 0},
+    };
+    const struct model_workload *w =
+        read_with(*state, "llama-3-8b-fsdp", NULL, 0);
+
+    for (int i = 0; i < FIXTURE_COUNT(rows); i++) {
+        const struct model_op *op = &w->ops[fixture_op(
+            w, model_arena_format(*state, "step0.%s", rows[i].id))];
+
+        assert_int_equal(op->kind, rows[i].kind);
+        assert_int_equal(op->kernel_class, MODEL_CLASS_VECTOR);
+        assert_near_ratio(op->bytes,
+                          8192 * (rows[i].elements * 2 + rows[i].row_bytes) +
+                              2 * rows[i].weights,
+                          1e-12);
+    }
 }
 
 /* AdamW: the rank's part of all parameters, 2 x 2 + 3 x 8 = 28 bytes each. */
@@ -216,7 +264,7 @@ static void the_optimizer_has_its_shard(void **state)
     const struct model_workload *w = read_with(*state, "phi-2-fsdp", NULL, 0);
     const struct model_op *op = &w->ops[w->op_count - 1];
 
-    assert_int_equal(op->kind, MODEL_OP_MEMORY);
+    assert_int_equal(op->kind, MODEL_OP_OPTIMIZER);
     assert_string_equal(op->id, "optimizer.adamw");
     assert_near_ratio(op->bytes, 28.0 * (32 * 78643200.0 + 262144000.0) / 16.0,
                       1e-12);
@@ -439,7 +487,8 @@ int main(void)
         cmocka_unit_test(counts_and_sums),
         cmocka_unit_test(parameters_follow_the_table),
         cmocka_unit_test(gemms_do_6_flops_a_parameter_and_token),
-        cmocka_unit_test(attention_by_its_totals),
+        cmocka_unit_test(attention_has_the_models_shape),
+        cmocka_unit_test(streaming_kernels_have_their_bytes),
         cmocka_unit_test(the_optimizer_has_its_shard),
         cmocka_unit_test(forward_prefetch),
         cmocka_unit_test(no_forward_prefetch),

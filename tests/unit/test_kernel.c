@@ -1,6 +1,6 @@
 /*
- * test_kernel.c - grids of kernels by hand: tiles, time and bytes of a load,
- * schedules, and the share of L2.
+ * test_kernel.c - grids known by their totals, by hand: time and bytes of a
+ * load, schedules, limits of an SM, and the share of L2.
  */
 #include "model/kernel.h"
 
@@ -17,15 +17,7 @@ static const struct model_gpu gpu = {
     .class_ratio = {[MODEL_CLASS_GEMM] = 0.5,
                     [MODEL_CLASS_ATTENTION] = 0.25,
                     [MODEL_CLASS_VECTOR] = 0.8},
-    .tile_m = 100,
-    .tile_n = 400,
 };
-
-static struct model_kernel
-gemm(double m, double n, double k, double batch, enum model_schedule schedule)
-{
-    return model_kernel_gemm(&gpu, MODEL_BF16, m, n, k, batch, 0, 0, schedule);
-}
 
 static void one_sm_has_its_part_of_the_peak(void **state)
 {
@@ -45,161 +37,13 @@ static void one_sm_has_its_part_of_the_peak(void **state)
         1e-15);
 }
 
-/*
- * 750 x 1700 with tiles of 100 x 400: 8 x 5 = 40 tiles, cut ones count whole.
- * A tile: 2 x 100 x 400 x 300 = 24e6 flops at 400,000: 60 us.
- */
-static void tiles_and_their_time(void **state)
-{
-    struct model_kernel kernel = gemm(750, 1700, 300, 1, MODEL_WAVES);
-
-    (void)state;
-    assert_int_equal(kernel.loads, 40);
-    assert_near_ratio(kernel.load_us, 60, 1e-12);
-    assert_int_equal(kernel.sm_limit, 0);
-    /* three of them: thrice the tiles, each as before */
-    kernel = gemm(750, 1700, 300, 3, MODEL_WAVES);
-    assert_int_equal(kernel.loads, 120);
-    assert_near_ratio(kernel.load_us, 60, 1e-12);
-    /* exactly full tiles, and one row more */
-    assert_int_equal(gemm(800, 2000, 8, 1, MODEL_WAVES).loads, 40);
-    assert_int_equal(gemm(801, 2000, 8, 1, MODEL_WAVES).loads, 45);
-    assert_int_equal(gemm(1, 1, 8, 1, MODEL_WAVES).loads, 1);
-}
-
-/* 50 x 50 tiles instead of the GPU's: 15 x 34; 2 x 50 x 50 x 300 flops. */
-static void a_tile_can_be_given(void **state)
-{
-    struct model_kernel kernel = model_kernel_gemm(&gpu, MODEL_BF16, 750, 1700,
-                                                   300, 1, 50, 50, MODEL_WAVES);
-
-    (void)state;
-    assert_int_equal(kernel.loads, 510);
-    assert_near_ratio(kernel.load_us, 1.5e6 / 400000.0, 1e-12);
-}
-
-/*
- * A wave of 10 tiles in a block of a x 10/a reads 100 a + 4000 / a rows of 300
- * elements. Least where both are alike, a = sqrt(40) = 6.32 (8 are there), b =
- * 1.58: 2 x 632.46 rows. Of 2 bytes: 2 x 632.46 x 300 x 2 = 758,946.6 bytes a
- * wave and a tenth of it a tile; the output tile has 100 x 400 x 2 = 80,000.
- * No reuse: (100 + 400) x 300 x 2 = 300,000, and the output.
- */
-static void bytes_with_and_without_reuse(void **state)
-{
-    struct model_kernel kernel = gemm(750, 1700, 300, 1, MODEL_WAVES);
-    double panel_bytes = 2 * 100 * sqrt(40.0) * 300 * 2;
-
-    (void)state;
-    assert_near(panel_bytes, 758946.6, 0.1);
-    assert_near_ratio(kernel.working_set_bytes, panel_bytes, 1e-12);
-    assert_near_ratio(kernel.load_bytes, panel_bytes / 10 + 80000, 1e-12);
-    assert_near_ratio(kernel.load_no_reuse_bytes, 380000, 1e-12);
-}
-
-/*
- * 2 x 5 tiles only (m = 200): the best a of 6.32 is more than 2, so the whole
- * matrix is the wave: 2 x 100 + 5 x 400 = 2200 rows.
- */
-static void a_flat_matrix_makes_a_flat_wave(void **state)
-{
-    struct model_kernel kernel = gemm(200, 2000, 300, 1, MODEL_WAVES);
-
-    (void)state;
-    assert_near_ratio(kernel.working_set_bytes, 2200 * 300 * 2.0, 1e-12);
-    assert_near_ratio(kernel.load_bytes, 132000 + 80000, 1e-12);
-}
-
-/*
- * 30 x 1 tiles: one column, so a wave is 10 x 1: 10 x 100 + 400 = 1400 rows.
- */
-static void a_narrow_matrix_makes_a_high_wave(void **state)
-{
-    struct model_kernel kernel = gemm(3000, 400, 300, 1, MODEL_WAVES);
-
-    (void)state;
-    assert_near_ratio(kernel.working_set_bytes, 1400 * 300 * 2.0, 1e-12);
-    assert_near_ratio(kernel.load_bytes, 84000 + 80000, 1e-12);
-}
-
-/*
- * 1 x 3 tiles, fewer than SMs: the wave is 3 tiles, 100 + 3 x 400 rows. Each of
- * 3 tiles loads a third.
- */
-static void a_small_matrix_is_one_wave(void **state)
-{
-    struct model_kernel kernel = gemm(100, 1200, 300, 1, MODEL_WAVES);
-
-    (void)state;
-    assert_int_equal(kernel.loads, 3);
-    assert_near_ratio(kernel.working_set_bytes, 1300 * 300 * 2.0, 1e-12);
-    assert_near_ratio(kernel.load_bytes, 260000 + 80000, 1e-12);
-}
-
-/* One tile: no reuse to have, both bounds are the same. */
-static void one_tile_has_no_reuse(void **state)
-{
-    struct model_kernel kernel = gemm(100, 400, 300, 1, MODEL_WAVES);
-
-    (void)state;
-    assert_near_ratio(kernel.load_bytes, 380000, 1e-12);
-    assert_near_ratio(kernel.load_no_reuse_bytes, 380000, 1e-12);
-}
-
-/* 4 bytes an element, and half the rate. */
 static void types_have_their_bytes(void **state)
 {
-    struct model_kernel half = gemm(750, 1700, 300, 1, MODEL_WAVES);
-    struct model_kernel full = model_kernel_gemm(&gpu, MODEL_FP32, 750, 1700,
-                                                 300, 1, 0, 0, MODEL_WAVES);
-
     (void)state;
-    assert_near_ratio(full.load_us, 120, 1e-12);
-    assert_near_ratio(full.load_bytes, 2 * half.load_bytes, 1e-12);
-    assert_near_ratio(full.load_no_reuse_bytes, 760000, 1e-12);
     assert_near(model_type_bytes(MODEL_BF16), 2, 0);
     assert_near(model_type_bytes(MODEL_FP16), 2, 0);
     assert_near(model_type_bytes(MODEL_FP32), 4, 0);
     assert_near(model_type_bytes(MODEL_FP8), 1, 0);
-}
-
-/*
- * Persistent: 45 tiles of 60 us on 10 slots: 10 CTAs, the longest has 5 tiles:
- * 300 us. Bytes are those of all tiles: 4.5 tiles each. A grid below the slots
- * stays as it is.
- */
-static void persistent_grids_are_static(void **state)
-{
-    struct model_kernel waves = gemm(850, 1700, 300, 1, MODEL_WAVES);
-    struct model_kernel kernel = gemm(850, 1700, 300, 1, MODEL_PERSISTENT);
-
-    (void)state;
-    assert_int_equal(waves.loads, 45);
-    assert_int_equal(kernel.loads, 10);
-    assert_near_ratio(kernel.load_us, 300, 1e-12);
-    assert_near_ratio(kernel.load_bytes, 4.5 * waves.load_bytes, 1e-12);
-    assert_near_ratio(kernel.load_no_reuse_bytes,
-                      4.5 * waves.load_no_reuse_bytes, 1e-12);
-    assert_near_ratio(kernel.working_set_bytes, waves.working_set_bytes, 1e-12);
-    kernel = gemm(100, 1200, 300, 1, MODEL_PERSISTENT);
-    assert_int_equal(kernel.loads, 3);
-    assert_near_ratio(kernel.load_us, 60, 1e-12);
-}
-
-/* stream_k: the 45 tiles' 2700 us divide over 10 SMs: 270 us each. */
-static void stream_k_is_even(void **state)
-{
-    struct model_kernel waves = gemm(850, 1700, 300, 1, MODEL_WAVES);
-    struct model_kernel kernel = gemm(850, 1700, 300, 1, MODEL_STREAM_K);
-
-    (void)state;
-    assert_int_equal(kernel.loads, 10);
-    assert_near_ratio(kernel.load_us, 270, 1e-12);
-    assert_near_ratio(kernel.load_bytes, 4.5 * waves.load_bytes, 1e-12);
-    /* 3 tiles: 180 us over 10 SMs */
-    kernel = gemm(100, 1200, 300, 1, MODEL_STREAM_K);
-    assert_int_equal(kernel.loads, 10);
-    assert_near_ratio(kernel.load_us, 18, 1e-12);
 }
 
 /*
@@ -265,17 +109,37 @@ static void a_grid_may_be_persistent(void **state)
     assert_near_ratio(kernel.load_us, 2.5, 1e-12);
 }
 
-/* 3.2e6 bytes in 16 loads for each of 10 SMs; no arithmetic, no reuse. */
-static void a_memory_kernel_is_bytes_only(void **state)
+static void a_limit_takes_slots(void **state)
 {
-    struct model_kernel kernel = model_kernel_memory(&gpu, 3.2e6);
+    (void)state;
+    assert_int_equal(model_gpu_slots(&gpu, 0), 10);
+    assert_int_equal(model_gpu_slots(&gpu, 4), 4);
+    assert_int_equal(model_gpu_slots(&gpu, 40), 10);
+}
+
+/*
+ * 25 loads of 2 us on 10 SMs of 1e6 bytes/us: 3 rounds, 6 us; on 4 of them 7
+ * rounds, 14 us. Loads of 4e6 bytes: 4 us, 12 in all; through HBM of 5e6
+ * bytes/us 100e6 bytes take 20 us.
+ */
+static void no_kernel_beats_its_bound(void **state)
+{
+    struct model_gpu g = gpu;
+    struct model_kernel kernel = {.loads = 25, .load_us = 2};
 
     (void)state;
-    assert_int_equal(kernel.loads, 160);
-    assert_near(kernel.load_us, 0, 0);
-    assert_near_ratio(kernel.load_bytes, 20000, 1e-12);
-    assert_near_ratio(kernel.load_no_reuse_bytes, 20000, 1e-12);
-    assert_near(kernel.working_set_bytes, 0, 0);
+    g.sm_bytes_per_us = 1e6;
+    g.hbm_bytes_per_us = 1e9;
+    g.hbm_ratio = 1;
+    assert_near(model_kernel_bound_us(&kernel, &g), 6, 1e-12);
+    kernel.sm_limit = 4;
+    assert_near(model_kernel_bound_us(&kernel, &g), 14, 1e-12);
+    kernel.sm_limit = 0;
+    kernel.load_bytes = 4e6;
+    assert_near(model_kernel_bound_us(&kernel, &g), 12, 1e-12);
+    g.hbm_bytes_per_us = 10e6;
+    g.hbm_ratio = 0.5;
+    assert_near(model_kernel_bound_us(&kernel, &g), 20, 1e-12);
 }
 
 /* min(1, L2 / (min(ws, L2) + min(fp, L2))) */
@@ -329,61 +193,48 @@ static void bytes_lie_between_the_bounds(void **state)
 }
 
 /*
- * Lagom, section 4.3, by hand: Phi-2's four GEMMs of a layer, 4096
- * tokens, on an A40 with 128 x 256 tiles: 32 rows of tiles by 30, 10, 40, 10.
+ * The same 25 loads: two waves of 10 and 5 loads. By arithmetic 3 x 2 us. With
+ * 4e6 bytes a load and 5e6 bytes/us of HBM: a wave takes 8 us, the rest 4, 20
+ * in all. With 20e6 bytes/us: 2 us, 2 and the SM's 4: all waves 4 us.
+ * Arithmetic of 6 us beside the 8 of HBM: 8, 8, 6.
  */
-static void phi_2_has_the_tiles_of_the_hand_check(void **state)
+static void alone_wave_by_wave(void **state)
 {
-    static const struct {
-        double n, k;
-        int tiles;
-    } rows[] = {{7680, 2560, 960},
-                {2560, 2560, 320},
-                {10240, 2560, 1280},
-                {2560, 10240, 320}};
-    static const char *const sets[] = {"gpu.gemm.tile_m=128",
-                                       "gpu.gemm.tile_n=256"};
-    const struct model_topology *a40 =
-        fixture_topology(*state, "1x8 gpu:a40", sets, 2);
+    struct model_gpu g = gpu;
+    struct model_kernel kernel = {.loads = 25, .load_us = 2};
 
-    for (int i = 0; i < FIXTURE_COUNT(rows); i++) {
-        struct model_op op = {.kind = MODEL_OP_GEMM,
-                              .type = MODEL_BF16,
-                              .m = 4096,
-                              .n = rows[i].n,
-                              .k = rows[i].k,
-                              .batch = 1,
-                              .sm_limit = 7};
-        struct model_kernel kernel = model_op_kernel(&op, &a40->gpu);
-
-        assert_int_equal(kernel.loads, rows[i].tiles);
-        assert_int_equal(kernel.sm_limit, 7);
-    }
+    (void)state;
+    g.sm_bytes_per_us = 1e6;
+    g.hbm_bytes_per_us = 5e6;
+    g.hbm_ratio = 1;
+    assert_near(model_kernel_alone_us(&kernel, &g), 6, 1e-12);
+    kernel.load_bytes = 4e6;
+    assert_near(model_kernel_alone_us(&kernel, &g), 20, 1e-12);
+    g.hbm_bytes_per_us = 20e6;
+    assert_near(model_kernel_alone_us(&kernel, &g), 12, 1e-12);
+    g.hbm_bytes_per_us = 5e6;
+    kernel.load_us = 6;
+    assert_near(model_kernel_alone_us(&kernel, &g), 22, 1e-12);
+    /* 4 SMs: 6 waves of 4 loads, 3.2 us each by HBM; 6 of arithmetic */
+    kernel.sm_limit = 4;
+    assert_near(model_kernel_alone_us(&kernel, &g), 42, 1e-12);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_sm_has_its_part_of_the_peak),
-        cmocka_unit_test(tiles_and_their_time),
-        cmocka_unit_test(a_tile_can_be_given),
-        cmocka_unit_test(bytes_with_and_without_reuse),
-        cmocka_unit_test(a_flat_matrix_makes_a_flat_wave),
-        cmocka_unit_test(a_narrow_matrix_makes_a_high_wave),
-        cmocka_unit_test(a_small_matrix_is_one_wave),
-        cmocka_unit_test(one_tile_has_no_reuse),
         cmocka_unit_test(types_have_their_bytes),
-        cmocka_unit_test(persistent_grids_are_static),
-        cmocka_unit_test(stream_k_is_even),
         cmocka_unit_test(a_grid_by_its_totals),
         cmocka_unit_test(a_part_full_sm_does_what_is_there),
         cmocka_unit_test(a_grid_under_stream_k),
         cmocka_unit_test(a_grid_may_be_persistent),
-        cmocka_unit_test(a_memory_kernel_is_bytes_only),
+        cmocka_unit_test(a_limit_takes_slots),
+        cmocka_unit_test(no_kernel_beats_its_bound),
+        cmocka_unit_test(alone_wave_by_wave),
         cmocka_unit_test(l2_share_at_its_corners),
         cmocka_unit_test(l2_share_falls_with_the_footprint),
         cmocka_unit_test(bytes_lie_between_the_bounds),
-        cmocka_unit_test(phi_2_has_the_tiles_of_the_hand_check),
     };
     return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
 }

@@ -340,7 +340,7 @@ static void overrides_change_what_they_name(void **state)
     assert_near(t->gpu.l2_bytes, 1048576, 0);
     /* and leave the rest */
     assert_int_equal(t->gpus_per_node, 8);
-    assert_int_equal(t->gpu.tile_m, 128);
+    assert_int_equal(t->gpu.attention_rows, 128);
 }
 
 /* An override comes before the defaults, which follow it. */

@@ -78,6 +78,55 @@ static void every_key_arrives(void **state)
     assert_int_equal(a->after[1], 2);
 }
 
+static void keys_of_computation_arrive(void **state)
+{
+    const struct model_workload *w = read_ops(
+        *state,
+        "ops:\n"
+        "  - {id: g, kind: gemm, m: 10, n: 20, k: 30, split_k: 2}\n"
+        "  - {id: e, kind: grouped_gemm, rows: [10, 0, 30], n: 20, k: 40, "
+        "tile: [64, 128], split_k: 4, repeat: 2}\n"
+        "  - {id: f, kind: attention, batch: 2, heads: 8, kv_heads: 2, "
+        "sequence: 100, keys: 300, head_width: 64, causal: false, "
+        "backward: true, sm_limit: 9}\n"
+        "  - {id: d, kind: attention, heads: 8, sequence: 100, "
+        "head_width: 64}\n"
+        "  - {id: x, kind: elementwise, elements: 3000000000, reads: 3, "
+        "writes: 2, type: fp32}\n"
+        "  - {id: n, kind: norm, rows: 10, columns: 100, residual: true, "
+        "backward: true}\n");
+    const struct model_op *e = &w->ops[2]; /* the second of two */
+    const struct model_op *f = &w->ops[3];
+    const struct model_op *d = &w->ops[4];
+
+    assert_int_equal(w->ops[0].split_k, 2);
+    assert_string_equal(e->id, "e.1");
+    assert_int_equal(e->row_count, 3);
+    assert_near(e->rows[2], 30, 0);
+    assert_near(e->n, 20, 0);
+    assert_near(e->k, 40, 0);
+    assert_int_equal(e->tile_n, 128);
+    assert_int_equal(e->split_k, 4);
+    assert_near(e->flops, 2 * 40 * 20 * 40, 0);
+    assert_near(f->attention.batch, 2, 0);
+    assert_near(f->attention.heads, 8, 0);
+    assert_near(f->attention.kv_heads, 2, 0);
+    assert_near(f->attention.sequence, 100, 0);
+    assert_near(f->attention.keys, 300, 0);
+    assert_near(f->attention.head_width, 64, 0);
+    assert_false(f->attention.causal);
+    assert_true(f->attention.backward);
+    assert_int_equal(f->sm_limit, 9);
+    assert_near(f->flops, 2.5 * 4 * 2 * 8 * 100 * 300 * 64, 0);
+    /* what is left out: heads, sequence, causal, forward */
+    assert_near(d->attention.kv_heads, 8, 0);
+    assert_near(d->attention.keys, 100, 0);
+    assert_true(d->attention.causal && !d->attention.backward);
+    /* 3e9 x 5 x 4; 10 x 100 x 4 x 2 + 10 x 8 + 100 x 3 x 2 */
+    assert_near(w->ops[5].bytes, 60e9, 0);
+    assert_near(w->ops[6].bytes, 8680, 0);
+}
+
 static void what_is_left_out_has_its_default(void **state)
 {
     const struct model_workload *w =
@@ -386,6 +435,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_key_arrives),
+        cmocka_unit_test(keys_of_computation_arrive),
         cmocka_unit_test(what_is_left_out_has_its_default),
         cmocka_unit_test(groups_have_their_ranks),
         cmocka_unit_test(repeat_makes_copies),
