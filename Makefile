@@ -132,6 +132,7 @@ simgrid: ## compare our sharing of links with SimGrid's, where it is installed
 validate: deps ## print how near the model comes to shipped measurements
 	@$(MAKE) all
 	@BUILD_DIR=$(DIR) validate/replay.sh
+	@BUILD_DIR=$(DIR) validate/gemm.sh
 
 plots: ## draw build/plots/*.svg and *.png from fresh results
 	@.ci/deps $(BUILD_PACKAGES) $(PLOT_PACKAGES)
