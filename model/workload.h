@@ -67,6 +67,7 @@ struct model_op {
     double start_us;            /* not before this time */
     const int *after;           /* indices of ops that must be done */
     int after_count;
+    bool spins;               /* collective: waits for `after` on the device */
     struct model_place place; /* in the file, for messages */
 };
 

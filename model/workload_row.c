@@ -180,6 +180,11 @@ const struct model_field model_op_row_fields[] = {
      .kind = MODEL_FIELD_TEXTS,
      .offset = AT(after),
      .help = "ids of ops that must be done before"},
+    {.key = "spins",
+     .kind = MODEL_FIELD_BOOL,
+     .offset = AT(op.spins),
+     .help = "collective: true: it is launched before `after` is done and "
+             "waits on the device, with its SMs held, as fused kernels do"},
     QUANTITY("start", MODEL_TIME, op.start_us, "not before this time"),
     COUNT("repeat",
           repeat,
@@ -254,7 +259,8 @@ static const struct rule {
              {"transport", 0, TRANSFER},
              {"channels", 0, TRANSFER},
              {"threads", 0, TRANSFER},
-             {"chunk", 0, TRANSFER}};
+             {"chunk", 0, TRANSFER},
+             {"spins", 0, TRANSFER}};
 
 bool model_op_row_rule(int index, int kind, struct model_op_rule *rule)
 {

@@ -69,7 +69,7 @@ static struct sim_op_result result_of(const struct sim *sim,
         const struct sim_joint *joint = &sim->joints[sim_joint_of(sim, run)];
         double waiting_us = sim_time_us(joint->started_ps - run->resident_ps);
 
-        /* Resident until the last rank is: waiting for peers. */
+        /* Resident until the last rank, and all data, are: waiting. */
         result.lost.peer = waiting_us > 0.0 ? waiting_us : 0.0;
         result.run_us = sim_time_us(run->begin_ps);
         result.move = &moves[sim_joint_of(sim, run)];
@@ -157,6 +157,8 @@ static void report(const struct sim *sim,
     struct model_place place = {workload->label, 0, 0};
     const char *id = sim_op(sim, run)->id;
     int other = blocker(sim, run);
+    int spins_for = sim_op(sim, run)->spins ? other : -1;
+    int free_sms = sim->ranks[run->rank].free_sms;
     char reason[256];
 
     if (run->state == SIM_WAITING && other >= 0) {
@@ -165,7 +167,10 @@ static void report(const struct sim *sim,
     } else if (run->state == SIM_PENDING) {
         (void)snprintf(reason, sizeof(reason),
                        "waits for SMs (%d free, %d held)",
-                       sim->ranks[run->rank].free_sms, run->sms);
+                       free_sms > 0 ? free_sms : 0, run->sms);
+    } else if (run->state == SIM_RUNNING && spins_for >= 0) {
+        (void)snprintf(reason, sizeof(reason), "spins for %s (holds %d SMs)",
+                       workload->ops[spins_for].id, run->sms);
     } else if (run->state == SIM_RUNNING) {
         (void)snprintf(reason, sizeof(reason), "is running (holds %d SMs)",
                        run->sms);

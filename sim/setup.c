@@ -271,6 +271,7 @@ static void set_joints(struct setup *setup, int index)
             sim->request.all_ranks
                 ? group
                 : (struct model_group){.name = group.name, .count = 1};
+        joint->awaited = op->spins ? op->after_count * joint->members.count : 0;
         joint->alone_rate = 1.0;
         if (joint->cost->channel_bytes > 0.0) {
             joint->alone_rate = sim_rates_alone(sim, joint);
@@ -357,7 +358,8 @@ static void set_successors(struct sim *sim)
         sim->arena, (size_t)first[sim->op_count + 1] + 1, sizeof(int));
     for (int i = 0; i < sim->op_count; i++) {
         for (int j = 0; j < workload->ops[i].after_count; j++) {
-            sim->successors[first[workload->ops[i].after[j] + 1]++] = i;
+            sim->successors[first[workload->ops[i].after[j] + 1]++] =
+                workload->ops[i].spins ? ~i : i;
         }
         if (before[i] >= 0) {
             sim->successors[first[before[i] + 1]++] = i;
@@ -365,9 +367,11 @@ static void set_successors(struct sim *sim)
     }
     sim->first_successor = first;
     for (int i = 0; i < sim->op_count; i++) {
+        const struct model_op *op = &workload->ops[i];
+
         for (int rank = 0; rank < sim->rank_count; rank++) {
             sim_run_of(sim, rank, i)->waits =
-                workload->ops[i].after_count + (before[i] >= 0 ? 1 : 0);
+                (op->spins ? 0 : op->after_count) + (before[i] >= 0 ? 1 : 0);
         }
     }
 }

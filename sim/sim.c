@@ -96,30 +96,6 @@ static void launch(struct sim *sim, int index)
                                                    .target = index});
 }
 
-static void end_run(struct sim *sim, int index)
-{
-    struct sim_run *run = &sim->runs[index];
-    int base = run->rank * sim->op_count;
-
-    run->state = SIM_DONE;
-    run->end_ps = sim->now_ps;
-    sim->done_count++;
-    for (int i = sim->first_successor[run->op];
-         i < sim->first_successor[run->op + 1]; i++) {
-        int next = base + sim->successors[i];
-
-        if (--sim->runs[next].waits == 0) {
-            launch(sim, next);
-        }
-    }
-}
-
-static void finish_run(struct sim *sim, int index)
-{
-    sim_count(sim, &sim->runs[index], -1);
-    end_run(sim, index);
-}
-
 static void start_moving(struct sim *sim, int index)
 {
     struct sim_joint *joint = &sim->joints[index];
@@ -145,15 +121,12 @@ static void push_joint(struct sim *sim,
                            .generation = sim->joints[index].generation});
 }
 
-void sim_joint_resident(struct sim *sim, int run)
+/* A collective moves when it is resident everywhere and its data are there. */
+static void start_joint(struct sim *sim, int index)
 {
-    struct sim_run *self = &sim->runs[run];
-    int index = sim_joint_of(sim, self);
     struct sim_joint *joint = &sim->joints[index];
 
-    self->resident_ps = sim->now_ps;
-    self->lost.sm += sim_time_us(sim->now_ps - self->begin_ps);
-    if (++joint->resident < joint->members.count) {
+    if (joint->resident < joint->members.count || joint->awaited > 0) {
         return;
     }
     joint->started_ps = sim->now_ps;
@@ -164,6 +137,54 @@ void sim_joint_resident(struct sim *sim, int run)
     } else {
         start_moving(sim, index);
     }
+}
+
+/* An op that a collective spins for on this rank is done. */
+static void stop_spinning(struct sim *sim, const struct sim_run *collective)
+{
+    int index = sim_joint_of(sim, collective);
+
+    if (sim_takes_part(sim, collective)) {
+        sim->joints[index].awaited--;
+        start_joint(sim, index);
+    }
+}
+
+static void end_run(struct sim *sim, int index)
+{
+    struct sim_run *run = &sim->runs[index];
+    int base = run->rank * sim->op_count;
+
+    run->state = SIM_DONE;
+    run->end_ps = sim->now_ps;
+    sim->done_count++;
+    for (int i = sim->first_successor[run->op];
+         i < sim->first_successor[run->op + 1]; i++) {
+        int next = sim->successors[i];
+
+        if (next < 0) {
+            stop_spinning(sim, &sim->runs[base + ~next]);
+        } else if (--sim->runs[base + next].waits == 0) {
+            launch(sim, base + next);
+        }
+    }
+}
+
+static void finish_run(struct sim *sim, int index)
+{
+    sim_count(sim, &sim->runs[index], -1);
+    end_run(sim, index);
+}
+
+void sim_joint_resident(struct sim *sim, int run)
+{
+    struct sim_run *self = &sim->runs[run];
+    int index = sim_joint_of(sim, self);
+
+    self->resident_ps = sim->now_ps;
+    self->lost.sm += sim_time_us(sim->now_ps - self->begin_ps);
+    sim->joints[index].resident++;
+    start_joint(sim, index);
 }
 
 static void stop_moving(struct sim *sim, int index)

@@ -41,7 +41,7 @@ struct sim_lost {
     double l2;     /* more HBM traffic because L2 was taken */
     double hbm;    /* HBM bandwidth taken by others */
     double link;   /* links taken by others */
-    double peer;   /* resident, waiting for other ranks */
+    double peer;   /* resident, waiting for other ranks or spinning */
     double launch; /* ready, but the CPU had not launched it yet */
 };
 

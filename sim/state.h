@@ -72,6 +72,7 @@ struct sim_joint {
     const struct model_collective *cost; /* shared by equal collectives */
     struct model_group members;          /* simulated ranks that take part */
     int resident;                        /* of them */
+    int awaited; /* ops that it spins for, on all members, not done */
     bool moving;
     double moved_bytes; /* of one channel */
     double rate;        /* bytes/us of one channel */
@@ -108,7 +109,8 @@ struct sim {
     struct sim_rank *ranks;
     struct model_kernel *kernels; /* by kind of GPU, then by op */
     struct model_config *configs; /* by op */
-    int *successors;              /* of an op: indices, by first_successor */
+    int *successors; /* of an op: indices, by first_successor; ~index of a
+                        collective that spins for it */
     int *first_successor;
     struct sim_cohort *cohorts;
     int cohort_count;

@@ -304,6 +304,8 @@ static struct model_workload *random_workload(struct bench *bench,
         (void)model_builder_add(&builder, &op);
         if (i > 0 && pick(bench, 3) == 0) {
             model_builder_after(&builder, i, pick(bench, i));
+            w->ops[i].spins =
+                model_op_is_collective(&w->ops[i]) && pick(bench, 2) == 0;
         }
     }
     return w;
@@ -333,7 +335,10 @@ static struct sim_result simulate(struct bench *bench,
 /* -- what holds in every run
  * ---------------------------------------------------- */
 
-/* Starts after what it waits for, and after the op before it on its stream. */
+/*
+ * Starts after what it waits for, unless it spins for it, and after the op
+ * before it on its stream; ends after both.
+ */
 static void check_order(int number,
                         const struct model_workload *w,
                         const struct sim_result *result,
@@ -344,7 +349,10 @@ static void check_order(int number,
     double earliest_us = self->start_us;
 
     for (int i = 0; i < self->after_count; i++) {
-        earliest_us = fmax(earliest_us, rank[self->after[i]].end_us);
+        double end_us = rank[self->after[i]].end_us;
+
+        assert_true(op->end_us >= end_us);
+        earliest_us = self->spins ? earliest_us : fmax(earliest_us, end_us);
     }
     for (int i = 0; i < op->op; i++) {
         if (w->ops[i].stream == self->stream) {
