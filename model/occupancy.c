@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-enum { WARP = 32 };
+enum { WARP = 32, MOST_THREADS = 640 /* of a NCCL kernel */ };
 
 /* Resources of one SM: what there is, or what somebody takes. */
 struct amount {
@@ -83,12 +83,30 @@ struct model_cta model_occupancy_cta(const struct model_kernel *kernel)
                               .shared_bytes = kernel->cta_shared_bytes};
 }
 
+/* Threads of a CTA: workers, and with Simple those that wait for peers. */
+static int channel_threads(const struct model_config *config)
+{
+    switch ((enum model_algorithm)config->algorithm) {
+    case MODEL_NVLS:
+    case MODEL_NVLS_TREE:
+    case MODEL_PAT:
+    case MODEL_PAIRWISE:
+        return MOST_THREADS;
+    case MODEL_TREE:
+        return config->threads +
+               (config->protocol == MODEL_SIMPLE ? 4 * WARP : 0);
+    case MODEL_RING:
+    case MODEL_COPY_ENGINE:
+    case MODEL_ALGORITHMS:
+        break;
+    }
+    return config->threads + (config->protocol == MODEL_SIMPLE ? WARP : 0);
+}
+
 struct model_cta model_occupancy_channel(const struct model_gpu *gpu,
                                          const struct model_config *config)
 {
-    int more = config->protocol == MODEL_SIMPLE ? WARP : 0;
-
-    return (struct model_cta){.threads = config->threads + more,
+    return (struct model_cta){.threads = channel_threads(config),
                               .registers = gpu->nccl_registers,
                               .shared_bytes = gpu->nccl_shared_bytes};
 }

@@ -27,10 +27,11 @@ int model_occupancy_beside(const struct model_gpu *gpu,
                            const struct model_cta *other);
 
 /*
- * A CTA of the NCCL kernel that runs a complete configuration: its workers and,
- * with Simple, the warp that waits for peers and posts to them. Registers are
- * the cap NCCL is compiled with, shared memory is asked for whatever the number
- * of threads.
+ * A CTA of the NCCL kernel that runs a complete configuration (NCCL 2.18.3,
+ * enqueue.cc): its workers; with Simple one warp more in a ring and four in a
+ * tree, which wait for peers and post to them; 640 threads whatever is asked
+ * for NVLS, PAT, send and receive. Registers are the cap NCCL is compiled with,
+ * shared memory is asked for whatever the number of threads.
  */
 struct model_cta model_occupancy_channel(const struct model_gpu *gpu,
                                          const struct model_config *config);

@@ -46,6 +46,31 @@ static void a_channel_has_a_warp_more_than_workers(void **state)
     assert_near(cta.shared_bytes, 87500, 0);
 }
 
+/* 2.18.3: Simple + 1 warp in rings, + 4 in trees; LL, LL128 none; others 640.
+ */
+static void threads_follow_algorithm_and_protocol(void **state)
+{
+    static const struct {
+        enum model_algorithm algorithm;
+        enum model_protocol protocol;
+        int threads;
+    } rows[] = {
+        {MODEL_RING, MODEL_SIMPLE, 288},     {MODEL_RING, MODEL_LL, 256},
+        {MODEL_RING, MODEL_LL128, 256},      {MODEL_TREE, MODEL_SIMPLE, 384},
+        {MODEL_TREE, MODEL_LL, 256},         {MODEL_NVLS, MODEL_SIMPLE, 640},
+        {MODEL_PAIRWISE, MODEL_SIMPLE, 640}, {MODEL_PAT, MODEL_SIMPLE, 640}};
+    const struct model_gpu *gpu = gpu_of(*state, "h100");
+
+    for (int i = 0; i < FIXTURE_COUNT(rows); i++) {
+        struct model_config config = simple(256);
+
+        config.algorithm = rows[i].algorithm;
+        config.protocol = rows[i].protocol;
+        assert_int_equal(model_occupancy_channel(gpu, &config).threads,
+                         rows[i].threads);
+    }
+}
+
 /*
  * On an A40: 48 warps, 16 CTAs, 102,400 bytes. Each row is limited by another
  * of the four.
@@ -202,6 +227,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_channel_has_a_warp_more_than_workers),
+        cmocka_unit_test(threads_follow_algorithm_and_protocol),
         cmocka_unit_test(each_limit_can_decide),
         cmocka_unit_test(an_a40_has_no_shared_memory_left),
         cmocka_unit_test(registers_decide_on_a100_and_h100),
