@@ -80,6 +80,15 @@ struct model_group model_group_instance(const struct model_group *group,
     return one;
 }
 
+bool model_group_folds(const struct model_group *group, int gpus_per_node)
+{
+    int block = stride_of(group) * group->count;
+
+    /* One node further, blocks must be the same blocks, or cover the nodes. */
+    return group->ranks == NULL &&
+           (block % gpus_per_node == 0 || gpus_per_node % block == 0);
+}
+
 bool model_group_spans_nodes(const struct model_group *group, int gpus_per_node)
 {
     struct model_group one = model_group_instance(group, 0);

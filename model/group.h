@@ -45,4 +45,7 @@ struct model_group model_group_instance(const struct model_group *group,
 bool model_group_spans_nodes(const struct model_group *group,
                              int gpus_per_node);
 
+/* True when each node holds a like part of it, so that one stands for all. */
+bool model_group_folds(const struct model_group *group, int gpus_per_node);
+
 #endif

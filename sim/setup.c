@@ -160,6 +160,25 @@ static const char *config_hint(struct setup *setup, int index)
     return list;
 }
 
+/* One rank can stand for all when every node is like the others. */
+static void check_fold(struct setup *setup, const struct model_op *op)
+{
+    const struct model_group *group =
+        &setup->sim->request.workload->groups[op->group];
+    int gpus = setup->sim->request.topology->gpus_per_node;
+
+    if (group->ranks != NULL) {
+        fault(setup, op, "run with --ranks all",
+              "a group of chosen ranks cannot be folded into one rank");
+    } else if (!model_group_folds(group, gpus)) {
+        fault(setup, op, "run with --ranks all",
+              model_arena_format(setup->errors->arena,
+                                 "groups of %d lie unevenly on nodes of %d "
+                                 "GPUs and cannot be folded",
+                                 group->count, gpus));
+    }
+}
+
 static void set_config(struct setup *setup, int index)
 {
     struct sim *sim = setup->sim;
@@ -179,10 +198,8 @@ static void set_config(struct setup *setup, int index)
         sim->request.topology, model_op_collective(op), &sim->configs[index]);
     if (message != NULL) {
         fault(setup, op, config_hint(setup, index), message);
-    } else if (!sim->request.all_ranks &&
-               sim->request.workload->groups[op->group].ranks != NULL) {
-        fault(setup, op, "run with --ranks all",
-              "a group of chosen ranks cannot be folded into one rank");
+    } else if (!sim->request.all_ranks) {
+        check_fold(setup, op);
     }
 }
 
@@ -247,7 +264,8 @@ static const struct model_collective *cost_of(struct setup *setup,
     cost = model_arena_alloc(sim->arena, sizeof(*cost));
     *cost = model_collective_make(setup->walk, &task);
     if (cost->fault != NULL) {
-        fault(setup, op, "choose another algorithm or protocol", cost->fault);
+        fault(setup, op, "choose another algorithm, protocol or group",
+              cost->fault);
     }
     key.cost = cost;
     keep_key(setup, &key);
@@ -259,8 +277,10 @@ static void set_joints(struct setup *setup, int index)
     struct sim *sim = setup->sim;
     const struct model_op *op = &sim->request.workload->ops[index];
     int instances = sim->first_joint[index + 1] - sim->first_joint[index];
+    int before = setup->errors->count;
 
-    for (int i = 0; i < instances; i++) {
+    /* What is wrong with one group is, mostly, with all: said once. */
+    for (int i = 0; i < instances && setup->errors->count == before; i++) {
         struct sim_joint *joint = &sim->joints[sim->first_joint[index] + i];
         struct model_group group = instance_group(sim, op, i);
 

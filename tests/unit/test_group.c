@@ -158,6 +158,32 @@ static void single_groups_reach_over_nodes(void **state)
     assert_true(model_group_spans_nodes(&far, 8));
 }
 
+/*
+ * Groups of 4 on nodes of 8 do, groups of 16 too, those of 3 do not: ranks 6, 7
+ * and 8 are on two nodes. {size: 4, stride: 6} has blocks of 24, 3 nodes.
+ */
+static void what_can_be_folded(void **state)
+{
+    static const int ranks[] = {0, 1};
+    static const struct {
+        int size, stride;
+        bool folds;
+    } rows[] = {{4, 1, true},  {4, 2, true},  {2, 8, true},   {16, 1, true},
+                {8, 8, true},  {3, 1, false}, {3, 2, false},  {6, 1, false},
+                {2, 3, false}, {4, 6, true},  {12, 1, false}, {1, 1, true}};
+    struct model_group list = {.name = "list", .ranks = ranks, .count = 2};
+    struct model_group world = {.name = "world", .count = 24};
+
+    (void)state;
+    for (int i = 0; i < FIXTURE_COUNT(rows); i++) {
+        struct model_group family = family_of(rows[i].size, rows[i].stride);
+
+        assert_int_equal(model_group_folds(&family, 8), rows[i].folds);
+    }
+    assert_false(model_group_folds(&list, 8));
+    assert_true(model_group_folds(&world, 8));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -166,6 +192,7 @@ int main(void)
         cmocka_unit_test(a_family_by_hand),
         cmocka_unit_test(all_families_of_few_ranks),
         cmocka_unit_test(single_groups_reach_over_nodes),
+        cmocka_unit_test(what_can_be_folded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
