@@ -27,7 +27,10 @@
 
 #include <math.h>
 
-enum { CHUNK_MAX = 131072 }; /* NCCL_NVLS_CHUNKSIZE */
+enum {
+    CHUNK_MAX = 131072, /* NCCL_NVLS_CHUNKSIZE */
+    MEMBERS_MIN = 3     /* with two GPUs NCCL has no NVLS */
+};
 
 struct roles {
     double count, hbm_ratio, out, in;
@@ -125,6 +128,27 @@ static double make_switched(struct model_walk *walk,
     return chunk_bytes;
 }
 
+/* Why the switches of its nodes cannot serve a group, or NULL. */
+static const char *switch_fault(const struct model_walk *walk,
+                                const struct model_group *group)
+{
+    struct model_group one = model_group_instance(group, 0);
+    int gpus = walk->fabric->topology->gpus_per_node;
+    int nodes = model_parts_nodes(walk, &one);
+    int members = one.count / nodes;
+
+    for (int i = 0; i < one.count; i++) {
+        if (one.count % nodes != 0 ||
+            model_group_rank(&one, i) / gpus !=
+                model_group_rank(&one, i - i % members) / gpus) {
+            return "nvls_tree needs as many ranks of a group on each node";
+        }
+    }
+    return members < MEMBERS_MIN
+               ? "nvls needs at least 3 ranks of a group on a node"
+               : NULL;
+}
+
 void model_collective_nvls(struct model_walk *walk,
                            const struct model_collective_task *task,
                            struct model_collective *result)
@@ -137,6 +161,8 @@ void model_collective_nvls(struct model_walk *walk,
     if (model_group_spans_nodes(task->group,
                                 walk->fabric->topology->gpus_per_node)) {
         result->fault = "nvls stays on one node; nvls_tree joins several";
+    } else {
+        result->fault = switch_fault(walk, task->group);
     }
 }
 
@@ -154,12 +180,16 @@ void model_collective_nvls_tree(struct model_walk *walk,
     model_walk_start(walk, task->config,
                      (int)fmax(task->config->threads / 4.0, 32.0), 1.0,
                      fmin(task->config->chunk_bytes, CHUNK_MAX));
-    path_us = model_parts_walk_trees(walk, task, share, &nodes);
-    if (nodes < 2) {
-        (void)model_walk_uses(walk, &nodes);
+    if (!model_group_spans_nodes(task->group,
+                                 walk->fabric->topology->gpus_per_node)) {
         result->fault = "nvls_tree joins several nodes; nvls serves one";
         return;
     }
+    result->fault = switch_fault(walk, task->group);
+    if (result->fault != NULL) {
+        return;
+    }
+    path_us = model_parts_walk_trees(walk, task, share, &nodes);
     network_us = walk->slowest_us + model_walk_wait_us(walk);
     chunk_bytes = make_switched(walk, task, result);
     /* Each head passes its 1/n of the payload on. */

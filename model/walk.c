@@ -57,8 +57,24 @@ add_fifo(struct model_walk *walk, const struct model_hop *hop, double flows)
         (hop->kind == MODEL_HOP_NET && hop->direct_receive)) {
         walk->device_fifos += flows;
     }
-    if (hop->kind == MODEL_HOP_NET && hop->direct_send) {
+    /* LL sends from host memory even so, where the proxy can see the flags. */
+    if (hop->kind == MODEL_HOP_NET && hop->direct_send &&
+        walk->protocol != MODEL_LL) {
         walk->network_sends += flows;
+    }
+}
+
+/* LL128 counts on 128 bytes arriving at once. */
+static void check_path(struct model_walk *walk, const struct model_hop *hop)
+{
+    if (walk->protocol != MODEL_LL128) {
+        return;
+    }
+    if (hop->kind == MODEL_HOP_P2P || hop->kind == MODEL_HOP_SHM) {
+        walk->fault = "ll128 needs NVLink between the GPUs of a node";
+    } else if (hop->kind == MODEL_HOP_NET &&
+               !(hop->direct_send && hop->direct_receive)) {
+        walk->fault = "ll128 needs GPUDirect between nodes";
     }
 }
 
@@ -87,10 +103,7 @@ double model_walk_send(
     walk->wait_us += wait_us * flows;
     walk->trip_us += channel.round_trip_us * flows;
     add_fifo(walk, &hop, flows);
-    if (walk->protocol == MODEL_LL128 &&
-        (hop.kind == MODEL_HOP_P2P || hop.kind == MODEL_HOP_SHM)) {
-        walk->fault = "ll128 needs NVLink between the GPUs of a node";
-    }
+    check_path(walk, &hop);
     for (int i = 0; i < hop.link_count; i++) {
         model_walk_link(walk, hop.links[i],
                         flows * wire_ratio * hop.weights[i]);

@@ -87,12 +87,48 @@ static void a_whole_turn_moves_nothing(void **state)
     }
 }
 
+/*
+ * HBM bytes of a send_recv over the network, per byte: read here, written
+ * there; the FIFO here written and read by the NIC, the one there written by
+ * the NIC and read: 2 + 2 + 2. LL doubles what FIFOs hold, but its FIFO of the
+ * sender is host memory: 2 + 2 x 2. LL128 carries 128 for 120: 2 + 4 x 16 / 15.
+ * Without GPUDirect all FIFOs are host memory: 2.
+ */
+static void hbm_bytes_over_the_network(void **state)
+{
+    static const char *const by_host[] = {"node.nics.gpudirect=false"};
+    static const struct {
+        bool direct;
+        enum model_protocol protocol;
+        double ratio;
+    } rows[] = {{true, MODEL_SIMPLE, 6},
+                {true, MODEL_LL, 6},
+                {true, MODEL_LL128, 2 + 4 * 16.0 / 15.0},
+                {false, MODEL_SIMPLE, 2},
+                {false, MODEL_LL, 2}};
+
+    for (int i = 0; i < FIXTURE_COUNT(rows); i++) {
+        struct algorithm_case it = {
+            .topology = fixture_topology(*state, "2x1 gpu:a100 nic:1x100Gbit/s",
+                                         by_host, rows[i].direct ? 0 : 1),
+            .kind = MODEL_SEND_RECV,
+            .size_bytes = 1e9,
+            .config =
+                config_of(MODEL_PAIRWISE, rows[i].protocol, 4, 512, 65536)};
+        struct model_collective cost = cost_of(*state, &it);
+
+        assert_near_ratio(cost.hbm_ratio, rows[i].ratio, 1e-12);
+        assert_null(cost.fault);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_end_uses_its_own_nic),
         cmocka_unit_test(nics_beside_a_gpu_share_its_channels),
         cmocka_unit_test(a_whole_turn_moves_nothing),
+        cmocka_unit_test(hbm_bytes_over_the_network),
     };
     return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
 }
