@@ -6,7 +6,8 @@
  * Each rank copies M / n to each of its n - 1 peers; `channels` says into how
  * many copies that go side by side a block is cut. Progress is wire bytes of
  * one of them. All engines together move copy_engine.rate; each copy begins
- * with a launch. HBM: one read here, one write there.
+ * with a launch. HBM: one read here, one write there, and both for a rank's
+ * own part.
  */
 #include "model/collective_parts.h"
 
@@ -49,7 +50,7 @@ void model_collective_copy(struct model_walk *walk,
     result->channel_bytes_per_us =
         part_bytes / (topology->gpu.copy_launch_us +
                       part_bytes * channels / topology->gpu.copy_bytes_per_us);
-    result->hbm_ratio = 2.0;
+    result->hbm_ratio = 2.0 + 2.0 / (n - 1.0);
     model_parts_finish(walk, task, part_bytes, result);
     result->footprint_bytes = 0.0;
     if (model_group_spans_nodes(task->group, gpus)) {

@@ -8,12 +8,20 @@
  * at most one FIFO slot pays its waits at the steady pace of a channel, and the
  * pipeline is full after log2 n steps.
  *
- * The largest distance carries half of the bytes, the smallest one block: flow
- * 2^k / (n - 1) at distance 2^k; the last distance what is left.
+ * The farthest ranks come first, before there is much to send (Jeaugey, PAT,
+ * arXiv 2506.20252): a block reaches the rank o further from the one 2^k
+ * before, 2^k being o's lowest bit. So of the n - 1 blocks that a rank sends,
+ * one goes to distance n/2 and half of them to its neighbour.
  */
 #include "model/collective_parts.h"
 
 #include <math.h>
+
+/* How many of 1 .. n - 1 have `far` as their lowest bit. */
+static int blocks_sent(int far, int n)
+{
+    return (n - 1 + far) / (2 * far);
+}
 
 void model_collective_pat(struct model_walk *walk,
                           const struct model_collective_task *task,
@@ -46,11 +54,11 @@ void model_collective_pat(struct model_walk *walk,
 
             steps = 0.0;
             for (int far = 1; far < n; far *= 2) {
-                int blocks = far < n - far ? far : n - far;
                 int to = model_group_rank(&groups[i], (member + far) % n);
 
                 (void)model_walk_pair(walk, rank, to,
-                                      channels * blocks / (double)(n - 1));
+                                      channels * blocks_sent(far, n) /
+                                          (double)(n - 1));
                 steps += 1.0;
             }
         }

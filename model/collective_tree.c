@@ -2,10 +2,10 @@
  * collective_tree.c - all_reduce over double binary trees, as NCCL builds them
  * (Sanders, Speck, Traeff 2009; NCCL 2.18.3 src/graph/trees.cc).
  *
- * Within a node the tree is a chain along the ring's order; the chain's head
- * joins a binary tree over the nodes. Half of the channels use a second tree,
- * in which the leaves of the first are inner nodes. Data goes up, reduced, and
- * down, at once: half of a CTA's threads work on each way.
+ * Within a node the tree is a chain along the ring's order; the chain's head,
+ * beside the NIC, joins a binary tree over the nodes. Half of the channels use
+ * a second tree, in which the leaves of the first are inner nodes. Data goes
+ * up, reduced, and down, at once: half of a CTA's threads work on each way.
  *
  * Progress is payload: M / NC a channel. Each edge carries it up and down. A
  * step moves a chunk of at most one FIFO slot, C_eff = min(C, slot, M / NC),
@@ -139,7 +139,7 @@ both_ways(struct trees *trees, int one, int other, int nic, double flows)
 
 /*
  * The chain of a node: the ring's edges within it, but for the one that closes
- * the ring on a single node. The ring leaves the node at the head.
+ * the ring on a single node.
  */
 static void walk_chain(struct trees *trees, int node, int variant, double flows)
 {
@@ -158,9 +158,15 @@ static void walk_chain(struct trees *trees, int node, int variant, double flows)
     trees->chain_us = fmax(trees->chain_us, chain_us);
 }
 
-/* The rank that joins a node to the network. */
+/*
+ * The rank that joins a node to the network: the one beside the variant's NIC.
+ * There rings that run backwards leave the node.
+ */
 static int head_of(const struct trees *trees, int node, int variant)
 {
+    int half = trees->ring.variants / 2;
+
+    variant = half + variant % half;
     for (int i = trees->first[node]; i < trees->first[node + 1]; i++) {
         int rank = model_group_rank(trees->group, i);
 

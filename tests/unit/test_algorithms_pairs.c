@@ -122,6 +122,76 @@ static void hbm_bytes_over_the_network(void **state)
     }
 }
 
+/*
+ * Copy engines: n - 1 reads and n - 1 writes of a block a rank, and the copy of
+ * its own: 2 n blocks for n - 1 on the wire. No FIFO, no SM, nothing in L2.
+ */
+static void copy_engines_hold_no_sm(void **state)
+{
+    static const enum model_collective_kind kinds[] = {MODEL_ALL_GATHER,
+                                                       MODEL_ALL_TO_ALL};
+
+    for (int i = 0; i < FIXTURE_COUNT(kinds); i++) {
+        struct algorithm_case it = {
+            .topology =
+                fixture_topology(*state, "1x8 gpu:h100 nvswitch", NULL, 0),
+            .kind = kinds[i],
+            .size_bytes = 1e9,
+            .config = config_of(MODEL_COPY_ENGINE, MODEL_SIMPLE, 7, 512, 16)};
+        struct model_collective cost = cost_of(*state, &it);
+
+        assert_int_equal(cost.sms, 0);
+        assert_int_equal(cost.channels, 7);
+        assert_near_ratio(cost.channel_bytes, 7 * 1e9 / 8 / 7, 1e-12);
+        assert_near_ratio(cost.hbm_ratio, 16.0 / 7.0, 1e-12);
+        assert_near(cost.footprint_bytes, 0, 0);
+        assert_near(flows_on(&it, &cost, "node0.gpu3.nvlink.out"), 7, 1e-9);
+        assert_near(flows_on(&it, &cost, "node0.gpu3.nvlink.in"), 7, 1e-9);
+        assert_null(cost.fault);
+    }
+}
+
+/*
+ * A block of 8 MB in 2 copies side by side, 4 MB each; the engines together
+ * move 400 bytes/us: 20,000 us, and 3 us to launch each copy.
+ */
+static void engines_share_their_rate(void **state)
+{
+    static const char *const sets[] = {"gpu.copy_engine.rate=400 MB/s",
+                                       "gpu.copy_engine.launch=3 us"};
+    struct algorithm_case it = {
+        .topology = fixture_topology(*state, "1x4 gpu:h100 nvswitch", sets, 2),
+        .kind = MODEL_ALL_GATHER,
+        .size_bytes = 32e6,
+        .config = config_of(MODEL_COPY_ENGINE, MODEL_SIMPLE, 2, 512, 16)};
+
+    assert_near_ratio(cost_of(*state, &it).channel_bytes_per_us, 4e6 / 20003.0,
+                      1e-12);
+}
+
+/* They reach their own node: not over the network, but over PCIe. */
+static void engines_stay_on_their_node(void **state)
+{
+    struct algorithm_case it = {
+        .topology =
+            fixture_topology(*state, "2x4 gpu:a40 nic:1x100Gbit/s", NULL, 0),
+        .folded = true,
+        .kind = MODEL_ALL_TO_ALL,
+        .size_bytes = 1e9,
+        .config = config_of(MODEL_COPY_ENGINE, MODEL_SIMPLE, 3, 512, 16)};
+
+    assert_non_null(cost_of(*state, &it).fault);
+    it.group = (struct model_group){.name = "node", .count = 4, .family = true};
+    assert_null(cost_of(*state, &it).fault);
+    /* 3 peers at a channel each, in and out of the port */
+    {
+        struct model_collective cost = cost_of(*state, &it);
+
+        assert_near(flows_on(&it, &cost, "node0.gpu2.pcie.up"), 3, 1e-9);
+        assert_near(flows_on(&it, &cost, "node0.gpu2.port.p2p"), 6, 1e-9);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -129,6 +199,9 @@ int main(void)
         cmocka_unit_test(nics_beside_a_gpu_share_its_channels),
         cmocka_unit_test(a_whole_turn_moves_nothing),
         cmocka_unit_test(hbm_bytes_over_the_network),
+        cmocka_unit_test(copy_engines_hold_no_sm),
+        cmocka_unit_test(engines_share_their_rate),
+        cmocka_unit_test(engines_stay_on_their_node),
     };
     return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
 }
