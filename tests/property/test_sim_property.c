@@ -170,7 +170,7 @@ static void random_collective(struct bench *bench,
                               const struct model_topology *t,
                               struct model_op *op)
 {
-    bool lines = t->nvlink.kind == MODEL_NVLINK_SWITCH && t->nics.gpudirect;
+    bool lines = t->nvlink.kind == MODEL_NVLINK_SWITCH && t->node_count == 1;
 
     op->kind = MODEL_OP_ALL_GATHER + pick(bench, MODEL_SEND);
     op->bytes = spread(bench, 1e4, 1e8);
