@@ -651,6 +651,56 @@ static void one_rank_stands_for_all(void **state)
     bench_end(&bench);
 }
 
+/*
+ * A kernel of arithmetic only, beside a collective: where its CTAs say what
+ * they ask for, it has at any time the SMs that it would have otherwise, and
+ * maybe some of the channels' too. It ends no later, and the collective
+ * neither.
+ */
+static void sharing_hurts_nobody(void **state)
+{
+    struct bench bench = bench_start(29);
+    int shared = 0;
+
+    (void)state;
+    for (int i = 0; i < bench.cases; i++) {
+        struct model_topology *t = random_machine(&bench);
+        struct model_builder builder;
+        struct model_workload *w = empty_workload(&bench, t, 2, &builder);
+        struct model_op kernel = {
+            .id = "k", .kind = MODEL_OP_KERNEL, .type = MODEL_FP16};
+        struct model_op collective = {.id = "a", .stream = 1};
+        struct sim_result with;
+        struct sim_result without;
+
+        kernel.ctas = 1 + pick(&bench, 2000);
+        kernel.flops = spread(&bench, 1e8, 1e12);
+        random_cta(&bench, &kernel);
+        random_collective(&bench, t, &collective);
+        collective.start_us = spread(&bench, 1, 1000);
+        (void)model_builder_add(&builder, &kernel);
+        (void)model_builder_add(&builder, &collective);
+        with = simulate(&bench, t, w, false);
+        w->ops[0].ctas_per_sm = model_op_kernel(&kernel, &t->gpu).ctas_per_sm;
+        w->ops[0].cta_threads = 0;
+        without = simulate(&bench, t, w, false);
+        for (int j = 0; j < 2; j++) {
+            if (with.ops[j].end_us > without.ops[j].end_us + CLOSE_US) {
+                fail_msg("case %d: op %d ends at %.9g on shared SMs, at %.9g "
+                         "on its own",
+                         i, j, with.ops[j].end_us, without.ops[j].end_us);
+            }
+        }
+        shared += with.ops[0].end_us < without.ops[0].end_us - CLOSE_US ||
+                          with.ops[1].end_us < without.ops[1].end_us - CLOSE_US
+                      ? 1
+                      : 0;
+        model_arena_reset(bench.arena);
+    }
+    assert_true(shared > bench.cases / 20);
+    bench_end(&bench);
+}
+
 /* -- what must not hurt
  * ------------------------------------------------------------ */
 
@@ -782,6 +832,7 @@ int main(void)
         cmocka_unit_test(numbers_of_streams_do_not_matter),
         cmocka_unit_test(a_kernel_alone_takes_what_the_model_says),
         cmocka_unit_test(one_rank_stands_for_all),
+        cmocka_unit_test(sharing_hurts_nobody),
         cmocka_unit_test(more_bandwidth_never_hurts_one_stream),
         cmocka_unit_test(a_single_collective_is_monotonic),
     };
