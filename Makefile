@@ -274,10 +274,6 @@ $(TEST_BINS) $(SIMGRID_BIN): %: %.o $(LIBRARY)
 	$(if $(V),,@echo '  LINK  $@')
 	$(Q)$(LINK) -o $@ $^ $(TEST_LIBS) $(LIB_LIBS) $(LDLIBS)
 
-$(FUZZ_BINS): %: %.o $(LIBRARY)
-	$(if $(V),,@echo '  LINK  $@')
-	$(Q)$(LINK) -fsanitize=fuzzer -o $@ $^ $(LIB_LIBS) $(LDLIBS)
-
 # A plot is plots/NAME.gp over build/plots/NAME.csv.
 PLOTS := $(patsubst plots/%.gp,build/plots/%,$(wildcard plots/*.gp))
 

@@ -429,18 +429,23 @@ static void set_runs(struct sim *sim)
     const struct model_workload *workload = sim->request.workload;
 
     for (int rank = 0; rank < sim->rank_count; rank++) {
+        int issued = 0;
+
         for (int op = 0; op < sim->op_count; op++) {
             double ratio = work_ratio(sim, rank, op);
+            struct sim_run *run = sim_run_of(sim, rank, op);
 
-            *sim_run_of(sim, rank, op) = (struct sim_run){
+            *run = (struct sim_run){
                 .op = op,
                 .rank = rank,
+                .issue = issued,
                 .priority =
                     workload->streams[workload->ops[op].stream].priority,
                 .loads_left = sim->ranks[rank].kernels[op].loads,
                 .load_scale = ratio,
                 .work_ratio = ratio,
                 .cohorts = -1};
+            issued += sim_takes_part(sim, run) ? 1 : 0;
         }
     }
 }

@@ -79,7 +79,7 @@ static void launch(struct sim *sim, int index)
     const struct model_op *op = sim_op(sim, run);
     const struct model_gpu *gpu = sim->ranks[run->rank].gpu;
     int64_t start_ps = sim_time_ps(op->start_us);
-    int64_t issued_ps = sim_time_ps(gpu->issue_us * (double)run->op);
+    int64_t issued_ps = sim_time_ps(gpu->issue_us * (double)run->issue);
 
     run->state = SIM_LAUNCHED;
     run->ready_ps = sim->now_ps > start_ps ? sim->now_ps : start_ps;

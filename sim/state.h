@@ -31,6 +31,7 @@ struct sim_run {
     enum sim_run_state state;
     int op;
     int rank;
+    int issue;       /* ops that the rank's CPU launches before it */
     int waits;       /* dependencies and stream predecessor not done */
     int priority;    /* of its stream */
     uint64_t launch; /* launch order on the rank */

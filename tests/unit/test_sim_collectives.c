@@ -366,6 +366,35 @@ static void a_group_of_one_moves_nothing(void **state)
     assert_near(timeline.ops[1].end_us, 5, CLOSE_US);
 }
 
+/*
+ * The CPU of a rank launches only that rank's ops, every 20 us: b is the first
+ * of ranks 2 and 3, and k, the second of each rank, comes 20 us later.
+ */
+static void a_rank_launches_its_own_ops(void **state)
+{
+    static const char *const sets[] = {"node.gpus=4",
+                                       "gpu.launch.interval=20 us"};
+    const struct model_topology *topology = fixture_tiny(*state, sets, 2);
+    const struct model_workload *workload = fixture_workload(
+        *state, topology,
+        "name: test\n"
+        "groups: {low: [0, 1], high: [2, 3]}\n"
+        "ops:\n"
+        "  - {id: a, " GATHER_4 ", group: low}\n"
+        "  - {id: b, " GATHER_4 ", group: high, stream: other}\n"
+        "  - {id: k, " KERNEL_10 "}\n");
+    struct timeline timeline = run_one(*state, topology, workload, true);
+
+    for (int rank = 0; rank < 4; rank++) {
+        const struct sim_op_result *own =
+            &timeline.ops[rank * 3 + (rank < 2 ? 0 : 1)];
+
+        assert_near(own->end_us, 105, CLOSE_US);
+        assert_near(own->lost.launch, 0, CLOSE_US);
+        assert_near(timeline.ops[rank * 3 + 2].lost.launch, 20, CLOSE_US);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -383,6 +412,7 @@ int main(void)
         cmocka_unit_test(early_ranks_hold_their_sms),
         cmocka_unit_test(all_reduces_meet_on_their_links),
         cmocka_unit_test(a_group_of_one_moves_nothing),
+        cmocka_unit_test(a_rank_launches_its_own_ops),
     };
     return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
 }
