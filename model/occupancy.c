@@ -3,27 +3,25 @@
  */
 #include "model/occupancy.h"
 
-#include <math.h>
-
 enum { WARP = 32, MOST_THREADS = 640 /* of a NCCL kernel */ };
 
 /* Resources of one SM: what there is, or what somebody takes. */
 struct amount {
-    double ctas;
-    double warps;
-    double registers;
+    int ctas;
+    int warps;
+    int registers;
     double shared_bytes;
 };
 
 static struct amount taken(const struct model_gpu *gpu,
                            const struct model_cta *cta)
 {
-    double granule =
-        gpu->sm_register_granule > 0 ? (double)gpu->sm_register_granule : 1.0;
-    double warps = ceil((double)cta->threads / WARP);
-    double of_warp = ceil((double)cta->registers * WARP / granule) * granule;
+    int granule = gpu->sm_register_granule > 0 ? gpu->sm_register_granule : 1;
+    int warps = (cta->threads + WARP - 1) / WARP;
+    int of_warp = cta->registers * WARP;
 
-    return (struct amount){.ctas = 1.0,
+    of_warp = (of_warp + granule - 1) / granule * granule;
+    return (struct amount){.ctas = 1,
                            .warps = warps,
                            .registers = warps * of_warp,
                            .shared_bytes =
@@ -32,25 +30,28 @@ static struct amount taken(const struct model_gpu *gpu,
 
 static struct amount all_of(const struct model_gpu *gpu)
 {
-    return (struct amount){.ctas = (double)gpu->sm_ctas,
-                           .warps = floor((double)gpu->sm_threads / WARP),
-                           .registers = (double)gpu->sm_registers,
+    return (struct amount){.ctas = gpu->sm_ctas,
+                           .warps = gpu->sm_threads / WARP,
+                           .registers = gpu->sm_registers,
                            .shared_bytes = gpu->sm_shared_bytes};
 }
 
-/* How often a part fits into what there is; a part of nothing always does. */
-static double times(double whole, double part)
-{
-    return part > 0.0 ? floor(fmax(whole, 0.0) / part) : HUGE_VAL;
-}
-
+/* How often a CTA fits into what there is; what it needs none of, always. */
 static int fits(const struct amount *room, const struct amount *cta)
 {
-    double count = times(room->ctas, cta->ctas);
+    int count = room->ctas;
 
-    count = fmin(count, times(room->warps, cta->warps));
-    count = fmin(count, times(room->registers, cta->registers));
-    return (int)fmin(count, times(room->shared_bytes, cta->shared_bytes));
+    if (cta->warps > 0 && room->warps / cta->warps < count) {
+        count = room->warps / cta->warps;
+    }
+    if (cta->registers > 0 && room->registers / cta->registers < count) {
+        count = room->registers / cta->registers;
+    }
+    if (cta->shared_bytes > 0.0 &&
+        room->shared_bytes < cta->shared_bytes * (double)count) {
+        count = (int)(room->shared_bytes / cta->shared_bytes);
+    }
+    return count > 0 ? count : 0;
 }
 
 int model_occupancy(const struct model_gpu *gpu, const struct model_cta *cta)
