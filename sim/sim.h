@@ -8,9 +8,12 @@
  *   streams      in order, concurrent, joined by `after`; launch latency and
  *                CPU launch rate; collectives of a communicator in order
  *   SMs          loads of CTAs on SMs, without preemption; one channel of a
- *                collective holds one SM from residence to the end; pending
- *                kernels are served by stream priority, then launch order
- *   collectives  move data only while resident on every rank of the group
+ *                collective holds one SM from residence to the end, shared with
+ *                CTAs that fit beside it; pending kernels are served by stream
+ *                priority, then launch order
+ *   collectives  move data only while resident on every rank of the group;
+ *                one that spins also waits for `after` there
+ *   ranks        slow ones, jitter and several kinds of GPU (all ranks only)
  *   HBM, links   shared max-min fairly between all that runs (share.h)
  *   L2           the chunks of running collectives take L2 from GEMM waves
  *
