@@ -3,8 +3,6 @@
  */
 #include "model/gemm.h"
 
-#include "model/occupancy.h"
-
 #include <float.h>
 #include <limits.h>
 #include <math.h>
@@ -23,6 +21,12 @@ struct problem {
     double sm_flops_per_us;
     double element_us; /* of a narrow access; 0: they are wide */
     bool splits;       /* may be tried */
+};
+
+/* The best choice so far, and its kernel. */
+struct best {
+    struct model_gemm_choice choice;
+    struct model_kernel kernel;
 };
 
 /* Sums over all products of a grid: tiles, and elements of a unit of k. */
@@ -175,7 +179,7 @@ static double overhead_us(const struct problem *problem,
                           const struct model_gemm_choice *choice,
                           double ctas)
 {
-    double room = fmax(model_occupancy(problem->gpu, &choice->tile->cta), 1.0);
+    double room = choice->tile->ctas_per_sm;
     double times = choice->split_k > 1 ? 2.0 : 1.0;
 
     return problem->gpu->gemm_overhead_us * times /
@@ -239,35 +243,36 @@ static bool is_better(const struct model_gemm_choice *choice,
 }
 
 /*
- * A choice into the best, if it is better. Most are ruled out by their
- * arithmetic alone.
+ * A choice into the best, if it is better. Most are ruled out by what their
+ * CTAs take without memory.
  */
 static void try_choice(const struct problem *problem,
                        struct model_gemm_choice *choice,
                        double ctas,
-                       struct model_gemm_choice *best)
+                       struct best *best)
 {
-    double rounds = ctas / problem->slots;
+    double rounds = problem->gemm->schedule == MODEL_STREAM_K
+                        ? ctas / problem->slots
+                        : parts(ctas, problem->slots);
     struct model_kernel kernel;
 
-    if (problem->gemm->schedule != MODEL_STREAM_K) {
-        rounds = parts(ctas, problem->slots);
-    }
-    choice->us = rounds * cta_us(problem, choice);
-    if (choice->us * (1.0 - tie_ratio) > best->us) {
+    choice->us =
+        rounds * (cta_us(problem, choice) + overhead_us(problem, choice, ctas));
+    if (!is_better(choice, &best->choice)) {
         return;
     }
     kernel = make_kernel(problem, choice);
     choice->us = model_kernel_alone_us(&kernel, problem->gpu);
-    if (is_better(choice, best)) {
-        *best = *choice;
+    if (is_better(choice, &best->choice)) {
+        best->choice = *choice;
+        best->kernel = kernel;
     }
 }
 
 /* Try the splits of a tile. */
 static void try_splits(const struct problem *problem,
                        struct model_gemm_choice choice,
-                       struct model_gemm_choice *best)
+                       struct best *best)
 {
     const struct model_gemm *gemm = problem->gemm;
     double least_k = problem->gpu->gemm_split_k;
@@ -312,18 +317,18 @@ static struct model_gemm_choice choice_of(const struct model_gemm_tile *tile)
                                       .us = DBL_MAX};
 }
 
-static struct model_gemm_choice choose(const struct problem *problem)
+static struct best choose(const struct problem *problem)
 {
     const struct model_gemm *gemm = problem->gemm;
     const struct model_gemm_tile *tiles = problem->gpu->gemm_tiles.items;
-    struct model_gemm_choice best = choice_of(&tiles[0]);
+    struct best best = {.choice = choice_of(&tiles[0])};
 
     if (gemm->rows > 0) {
-        best = choice_of(
+        best.choice = choice_of(
             nearest_tile(problem->gpu, (double)gemm->rows * gemm->columns));
-        best.rows = gemm->rows;
-        best.columns = gemm->columns;
-        try_splits(problem, best, &best);
+        best.choice.rows = gemm->rows;
+        best.choice.columns = gemm->columns;
+        try_splits(problem, best.choice, &best);
         return best;
     }
     for (int i = 0; i < problem->gpu->gemm_tiles.count; i++) {
@@ -337,16 +342,15 @@ struct model_gemm_choice model_gemm_choose(const struct model_gpu *gpu,
 {
     struct problem problem = problem_of(gpu, gemm);
 
-    return choose(&problem);
+    return choose(&problem).choice;
 }
 
 struct model_kernel model_gemm_kernel(const struct model_gpu *gpu,
                                       const struct model_gemm *gemm)
 {
     struct problem problem = problem_of(gpu, gemm);
-    struct model_gemm_choice choice = choose(&problem);
 
-    return make_kernel(&problem, &choice);
+    return choose(&problem).kernel;
 }
 
 /* Rows of all products, and how many there are. */

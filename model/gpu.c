@@ -6,6 +6,8 @@
  */
 #include "model/gpu.h"
 
+#include "model/occupancy.h"
+
 const char *const model_type_names[] = {"bf16", "fp16", "fp32", "fp8", NULL};
 
 const char *const model_kernel_class_names[] = {"gemm", "attention", "vector",
@@ -322,6 +324,21 @@ const struct model_field model_gpu_fields[] = {
      .help = "default NVLink rate and latency for topologies (see there)"},
     {.key = NULL}};
 
+/* Keep the tiles whose CTA fits into an SM. */
+static void fit_tiles(struct model_gpu *gpu)
+{
+    struct model_gemm_tile *tiles = gpu->gemm_tiles.items;
+    int count = 0;
+
+    for (int i = 0; i < gpu->gemm_tiles.count; i++) {
+        tiles[i].ctas_per_sm = model_occupancy(gpu, &tiles[i].cta);
+        if (tiles[i].ctas_per_sm > 0) {
+            tiles[count++] = tiles[i];
+        }
+    }
+    gpu->gemm_tiles.count = count;
+}
+
 enum model_status model_gpu_bind(const struct model_binding *binding,
                                  const struct model_node *root,
                                  struct model_gpu *gpu)
@@ -331,10 +348,14 @@ enum model_status model_gpu_bind(const struct model_binding *binding,
     enum model_status status =
         model_schema_bind(binding, model_gpu_fields, root, gpu);
 
+    if (status == MODEL_OK) {
+        fit_tiles(gpu);
+    }
     if (status == MODEL_OK && gpu->gemm_tiles.count == 0) {
         return model_errors_add(
             binding->errors, MODEL_BAD_INPUT, tiles->place, "gpu.gemm.tiles",
-            "write at least the tile of large GEMMs", "the list is empty");
+            "write one whose CTA fits into an SM",
+            tiles->count > 0 ? "no tile fits into an SM" : "the list is empty");
     }
     return status;
 }

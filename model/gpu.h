@@ -40,6 +40,7 @@ struct model_gemm_tile {
     int rows, columns;
     struct model_cta cta;
     double ratio;       /* share of the large tile's arithmetic rate */
+    int ctas_per_sm;    /* that one SM holds; from the limits, at least 1 */
     const char *source; /* of the tile and its CTA */
 };
 
@@ -63,8 +64,9 @@ struct model_gpu {
     double class_ratio[MODEL_KERNEL_CLASSES]; /* achieved share of the peak */
 
     /* How GEMMs are tiled (gemm.h). */
-    struct model_list gemm_tiles; /* of struct model_gemm_tile, at least one */
-    double gemm_overhead_us;      /* of a CTA: fill, prologue, epilogue */
+    struct model_list gemm_tiles;    /* of struct model_gemm_tile, at least one;
+                                        those whose CTA fits into an SM */
+    double gemm_overhead_us;         /* of a CTA: fill, prologue, epilogue */
     double gemm_narrow_bytes_per_us; /* of an SM by 2-byte accesses */
     int gemm_split_k; /* K of one split at least; 0: never splits */
 

@@ -6,6 +6,7 @@
 # each row.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+export LC_ALL=C
 lagom=${BUILD_DIR:-build/release}/lagom
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -40,7 +41,7 @@ if [ "${1-}" = -v ]; then
     awk -F, '{printf "%-22s %-28s %10.2f us %10.2f us %+7.1f%%\n", $1, $4, $2, $3,
         100 * ($3 / $2 - 1)}' "$work/pairs"
 fi
-printf '%-34s %5s %8s %8s %8s\n' gemms rows median worst bias
+printf '\n%-34s %5s %8s %8s %8s\n' 'gemms (H100: a fit)' rows median worst bias
 # Classes of a set by measured time; bias is positive where the model is slow.
 awk -F, '
     function put(set) {print set "," (e < 0 ? -e : e) "," e}

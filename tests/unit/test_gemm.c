@@ -11,15 +11,14 @@
  * 10 SMs; bf16 8e6 flops/us at 0.5, that is 400,000 flops/us an SM. One tile,
  * of which an SM holds one.
  */
-static struct model_gemm_tile one_tile[] = {
-    {.rows = 100, .columns = 400, .cta = {256, 200, 1000}, .ratio = 1}};
+static struct model_gemm_tile one_tile[] = {{.rows = 100,
+                                             .columns = 400,
+                                             .cta = {256, 200, 1000},
+                                             .ratio = 1,
+                                             .ctas_per_sm = 1}};
 
 static const struct model_gpu gpu = {
     .sm_count = 10,
-    .sm_threads = 1024,
-    .sm_registers = 65536,
-    .sm_ctas = 8,
-    .sm_shared_bytes = 10000,
     .sm_bytes_per_us = 1e9,
     .peak_flops_per_us = {[MODEL_BF16] = 8e6, [MODEL_FP32] = 4e6},
     .class_ratio = {[MODEL_CLASS_GEMM] = 0.5},
@@ -246,9 +245,9 @@ static void overhead_hides_behind_neighbours(void **state)
     for (int i = 0; i < FIXTURE_COUNT(rows); i++) {
         struct model_gemm shape = of(rows[i].m, 2000, 304, 1);
 
-        small[0].cta = (struct model_cta){256, 200, 1000};
+        small[0].ctas_per_sm = 1;
         assert_near_ratio(model_gemm_kernel(&g, &shape).load_us, 63.8, 1e-12);
-        small[0].cta = (struct model_cta){256, 64, 1000};
+        small[0].ctas_per_sm = 4;
         assert_near_ratio(model_gemm_kernel(&g, &shape).load_us,
                           60.8 + rows[i].us, 1e-12);
     }
@@ -340,10 +339,21 @@ static void odd_rows_are_loaded_narrowly(void **state)
 /* -- the rule -- */
 
 /* Of 400,000 flops/us an SM: 400,000, 360,000, 200,000. */
-static struct model_gemm_tile three_tiles[] = {
-    {.rows = 128, .columns = 256, .cta = {256, 200, 0}, .ratio = 1},
-    {.rows = 128, .columns = 128, .cta = {256, 200, 0}, .ratio = 0.9},
-    {.rows = 64, .columns = 64, .cta = {256, 200, 0}, .ratio = 0.5}};
+static struct model_gemm_tile three_tiles[] = {{.rows = 128,
+                                                .columns = 256,
+                                                .cta = {256, 200, 0},
+                                                .ratio = 1,
+                                                .ctas_per_sm = 1},
+                                               {.rows = 128,
+                                                .columns = 128,
+                                                .cta = {256, 200, 0},
+                                                .ratio = 0.9,
+                                                .ctas_per_sm = 1},
+                                               {.rows = 64,
+                                                .columns = 64,
+                                                .cta = {256, 200, 0},
+                                                .ratio = 0.5,
+                                                .ctas_per_sm = 1}};
 
 static struct model_gpu chooser(void)
 {
@@ -503,21 +513,26 @@ static void phi_2_has_the_tiles_of_the_hand_check(void **state)
 
 /*
  * Every shipped GPU: a large product takes the first tile of its file, whose
- * ratio is 1, and reaches achieved.gemm but for the last wave and overhead. A
- * CTA of each tile fits into an SM.
+ * ratio is 1, and reaches achieved.gemm but for the last wave and overhead. All
+ * tiles of the file fit into an SM.
  */
 static void shipped_tables_hold_together(void **state)
 {
-    static const char *const names[] = {"a40", "a100", "h100", "v100"};
+    static const struct {
+        const char *name;
+        int tiles;
+    } gpus[] = {{"a40", 8},   {"a100", 8}, {"a100-40", 8},
+                {"b300", 6},  {"h100", 6}, {"h200", 6},
+                {"gh200", 6}, {"l40s", 8}, {"v100", 6}};
 
-    for (int i = 0; i < FIXTURE_COUNT(names); i++) {
+    for (int i = 0; i < FIXTURE_COUNT(gpus); i++) {
         const struct model_gpu *g =
             &fixture_topology(
-                 *state, model_arena_format(*state, "1x1 gpu:%s", names[i]),
+                 *state, model_arena_format(*state, "1x1 gpu:%s", gpus[i].name),
                  NULL, 0)
                  ->gpu;
         const struct model_gemm_tile *tiles = g->gemm_tiles.items;
-        struct model_gemm shape = of(16384, 16384, 8192, 1);
+        struct model_gemm shape = of(16384, 16384, 16384, 1);
         struct model_gemm_choice choice;
 
         shape.type = MODEL_FP16;
@@ -529,14 +544,29 @@ static void shipped_tables_hold_together(void **state)
                           g->peak_flops_per_us[MODEL_FP16] *
                               g->class_ratio[MODEL_CLASS_GEMM],
                           0.03);
+        assert_int_equal(g->gemm_tiles.count, gpus[i].tiles);
         for (int t = 0; t < g->gemm_tiles.count; t++) {
-            assert_true(tiles[t].cta.threads * tiles[t].cta.registers <=
-                        g->sm_registers);
-            assert_true(tiles[t].cta.shared_bytes <= g->sm_shared_bytes);
+            assert_true(tiles[t].ctas_per_sm >= 1);
             assert_true(tiles[t].rows * tiles[t].columns <=
                         tiles[0].rows * tiles[0].columns);
         }
     }
+}
+
+/*
+ * An A40's SM has 100 KiB: with 64 KiB, less 1 KiB that each CTA costs, tiles
+ * of 72 and 80 KiB and the one of exactly 64 KiB are gone; 48 KiB remain.
+ */
+static void tiles_that_do_not_fit_are_left_out(void **state)
+{
+    static const char *const sets[] = {"gpu.sm.shared=64 KiB"};
+    const struct model_gpu *g =
+        &fixture_topology(*state, "1x1 gpu:a40", sets, 1)->gpu;
+    const struct model_gemm_tile *tiles = g->gemm_tiles.items;
+
+    assert_int_equal(g->gemm_tiles.count, 3);
+    assert_int_equal(tiles[0].rows * tiles[0].columns, 128 * 64);
+    assert_int_equal(tiles[0].ctas_per_sm, 1);
 }
 
 int main(void)
@@ -564,6 +594,7 @@ int main(void)
         cmocka_unit_test(an_unknown_tile_is_like_the_nearest),
         cmocka_unit_test(phi_2_has_the_tiles_of_the_hand_check),
         cmocka_unit_test(shipped_tables_hold_together),
+        cmocka_unit_test(tiles_that_do_not_fit_are_left_out),
     };
     return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
 }
