@@ -50,27 +50,53 @@ double model_channel_start_us(const struct model_gpu *gpu,
     return gpu->start_us;
 }
 
-/* From a load or store leaving the SM to its completion, protocol Simple. */
-static double round_trip_us(const struct model_topology *topology,
-                            const struct model_gpu *gpu,
-                            const struct model_hop *hop)
+/* Latency of a FIFO in device memory. */
+static double fifo_us(const struct model_gpu *gpu, double reuse_bytes)
+{
+    if (reuse_bytes > gpu->l2_bytes || !(gpu->l2_latency_us > 0.0)) {
+        return gpu->hbm_latency_us;
+    }
+    return fmin(gpu->l2_latency_us, gpu->hbm_latency_us);
+}
+
+/* From a load or store leaving the SM to its completion; and the loads' part.
+ */
+static void set_trip(struct model_channel *channel,
+                     const struct model_topology *topology,
+                     const struct model_gpu *gpu,
+                     const struct model_hop *hop,
+                     enum model_protocol protocol,
+                     double reuse_bytes)
 {
     double memory_us = gpu->hbm_latency_us;
 
-    switch (hop->kind) {
-    case MODEL_HOP_NVLINK:
-    case MODEL_HOP_P2P:
-        return 2.0 * hop->latency_us + memory_us;
-    case MODEL_HOP_SHM:
-        return 2.0 * hop->latency_us + memory_us +
-               topology->host.memory_latency_us;
-    case MODEL_HOP_NET:
-        /* The CTA fills a FIFO near it; the NIC and its proxy do the rest. */
-        return hop->direct_send ? 2.0 * hop->relay_latency_us + memory_us
-                                : 2.0 * topology->pcie.latency_us + memory_us +
-                                      topology->host.memory_latency_us;
+    if (hop->kind == MODEL_HOP_SHM) {
+        memory_us += topology->host.memory_latency_us;
     }
-    return memory_us;
+    channel->round_trip_us = memory_us;
+    if (protocol == MODEL_SIMPLE) {
+        switch (hop->kind) {
+        case MODEL_HOP_NVLINK:
+        case MODEL_HOP_P2P:
+            channel->load_us = fifo_us(gpu, reuse_bytes);
+            channel->round_trip_us = channel->load_us + 2.0 * hop->latency_us;
+            return;
+        case MODEL_HOP_SHM:
+            channel->round_trip_us += 2.0 * hop->latency_us;
+            break;
+        case MODEL_HOP_NET:
+            /* The CTA fills a FIFO near it; the NIC and its proxy do the
+             * rest. */
+            if (hop->direct_send) {
+                channel->round_trip_us += 2.0 * hop->relay_latency_us;
+            } else {
+                channel->round_trip_us += 2.0 * topology->pcie.latency_us +
+                                          topology->host.memory_latency_us;
+            }
+            break;
+        }
+    }
+    channel->load_us = channel->round_trip_us;
 }
 
 /* The network's part of a channel: proxy, connection, FIFO, slices. */
@@ -108,12 +134,12 @@ static struct model_channel at_end(const struct model_topology *topology,
                                    const struct model_gpu *gpu,
                                    const struct model_hop *hop,
                                    enum model_protocol protocol,
-                                   int threads)
+                                   int threads,
+                                   double reuse_bytes)
 {
     double wire_ratio = model_protocol_facts(protocol)->wire_ratio;
     struct model_channel channel = {
         .in_flight_bytes = (double)threads / 32.0 * warp_bytes(gpu, protocol),
-        .round_trip_us = gpu->hbm_latency_us,
         .issue_bytes_per_us = gpu->channel_issue_bytes_per_us / wire_ratio,
         .most_bytes_per_us = gpu->channel_bytes_per_us / wire_ratio,
         .connection_bytes_per_us = HUGE_VAL,
@@ -122,11 +148,7 @@ static struct model_channel at_end(const struct model_topology *topology,
                        gpu_sync_us(gpu, protocol) +
                    hop->latency_us};
 
-    if (protocol == MODEL_SIMPLE) {
-        channel.round_trip_us = round_trip_us(topology, gpu, hop);
-    } else if (hop->kind == MODEL_HOP_SHM) {
-        channel.round_trip_us += topology->host.memory_latency_us;
-    }
+    set_trip(&channel, topology, gpu, hop, protocol, reuse_bytes);
     channel.bytes_per_us = long_rate(&channel);
     return channel;
 }
@@ -134,16 +156,17 @@ static struct model_channel at_end(const struct model_topology *topology,
 struct model_channel model_channel_make(const struct model_topology *topology,
                                         const struct model_hop *hop,
                                         enum model_protocol protocol,
-                                        int threads)
+                                        int threads,
+                                        double reuse_bytes)
 {
     const struct model_gpu *from = model_ranks_gpu(topology, hop->ranks[0]);
     const struct model_gpu *to = model_ranks_gpu(topology, hop->ranks[1]);
     struct model_channel channel =
-        at_end(topology, from, hop, protocol, threads);
+        at_end(topology, from, hop, protocol, threads, reuse_bytes);
 
     if (to != from) {
         struct model_channel other =
-            at_end(topology, to, hop, protocol, threads);
+            at_end(topology, to, hop, protocol, threads, reuse_bytes);
 
         other.sync_us = fmax(other.sync_us, channel.sync_us);
         channel.sync_us = other.sync_us;
@@ -162,9 +185,9 @@ double model_channel_transfer_us(const struct model_channel *channel,
                                  double chunk_bytes)
 {
     double work_bytes = channel->work_ratio * chunk_bytes;
-    double trips = fmax(chunk_bytes / channel->in_flight_bytes, 1.0);
+    double trips = chunk_bytes / channel->in_flight_bytes;
     double issue_us = work_bytes / channel->issue_bytes_per_us +
-                      channel->round_trip_us * trips;
+                      fmax(channel->load_us, channel->round_trip_us * trips);
 
     return fmax(fmax(issue_us, work_bytes / channel->most_bytes_per_us),
                 chunk_bytes / channel->connection_bytes_per_us);

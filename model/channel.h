@@ -2,22 +2,34 @@
  * channel.h - how fast one NCCL channel moves bytes over one hop.
  *
  * A CTA of NT worker threads keeps f = NT/32 x warp_bytes in flight. With round
- * trip R and issue rate b a chunk of C bytes takes
+ * trip R, of which loads are L, and issue rate b a chunk of C bytes takes
  *
- *     C / b + R max(1, C / f)
+ *     C / b + max(L, R C / f)
  *
- * for chunks longer than f that is the rate r = f / (R + f / b) (AutoCCL,
- * NSDI'25, eq. 5, per channel: in flight over start-up plus transfer). It is
- * capped by what one channel moves and, on the network, by what one connection
- * does, and by its FIFO over the time until a slot is free again. A step then
- * adds a synchronisation (AutoCCL eq. 2).
+ * for long chunks that is the rate r = f / (R + f / b) (AutoCCL, NSDI'25, eq.
+ * 5, per channel: in flight over start-up plus transfer). It is capped by what
+ * one channel moves and, on the network, by what one connection does, and by
+ * its FIFO over the time until a slot is free again. A step then adds a
+ * synchronisation (AutoCCL eq. 2).
  *
- * Simple: R is the memory latency plus twice the hop's latency; with SHM plus
- * the latency of host memory; on the network only as far as the FIFO, which is
- * in GPU memory (GPUDirect) or in host memory over PCIe. LL and LL128 post
+ * Simple: R is the latency of the memory that holds the FIFO plus twice the
+ * hop's latency; with SHM plus the latency of host memory; on the network only
+ * as far as the FIFO, which is in GPU memory (GPUDirect) or in host memory over
+ * PCIe. A FIFO in device memory is loaded from near by and the stores to the
+ * peer are posted: L is the memory's latency, and a chunk shorter than f waits
+ * for no more. (AutoCCL's figure 3 has such chunks, 6 KB with 96 threads and 12
+ * KB with 192.) Elsewhere loads cross the bus and L is R. LL and LL128 post
  * their stores, so R is only the polling of the own FIFO; b and the caps count
  * wire bytes. The synchronisation is the GPU's, plus the hop's latency, plus
  * that of host memory (SHM) or the proxy's work (network).
+ *
+ * A slot of the FIFO is used again when all its slots have been, and by then
+ * reuse_bytes have passed through L2: over and over the same addresses, so that
+ * a cache that drops what was used longest ago keeps either all or nothing.
+ * While they fit, the FIFO is as near as L2. NCCL's maintainers size the FIFO
+ * by it (github.com/NVIDIA/nccl issues 285, 387); in AutoCCL's figure 3 one and
+ * two channels lose a tenth of their bandwidth between 4.9 and 6.2 MiB,
+ * whatever their threads, on a GPU with 6 MiB.
  *
  * b and the cap hold for a copy that is passed on (recvCopySend: one load, two
  * stores a byte). A primitive with other loads and stores takes work_ratio
@@ -39,6 +51,7 @@
 struct model_channel {
     double in_flight_bytes;
     double round_trip_us;
+    double load_us; /* part of it that a short chunk waits for */
     double issue_bytes_per_us;
     double most_bytes_per_us;       /* cap of the CTA */
     double connection_bytes_per_us; /* cap of the network's connection */
@@ -48,11 +61,12 @@ struct model_channel {
     double forward_us_per_byte; /* of chunk: waiting for the NIC's slice */
 };
 
-/* threads >= 32. Pure. */
+/* threads >= 32; reuse_bytes > 0, HUGE_VAL: the FIFO is not in L2. Pure. */
 struct model_channel model_channel_make(const struct model_topology *topology,
                                         const struct model_hop *hop,
                                         enum model_protocol protocol,
-                                        int threads);
+                                        int threads,
+                                        double reuse_bytes);
 
 /* What a NCCL kernel takes before its first step and after its last, us. */
 double model_channel_start_us(const struct model_gpu *gpu,

@@ -140,6 +140,9 @@ model_collective_make(struct model_walk *walk,
     }
     if (task->group->count > 1) {
         row->make(walk, task, &result);
+        if (!(result.crowded_bytes_per_us > 0.0)) {
+            result.crowded_bytes_per_us = result.channel_bytes_per_us;
+        }
         if (result.sms > 0) {
             result.fill_us += model_channel_start_us(
                 &walk->fabric->topology->gpu,

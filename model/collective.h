@@ -61,6 +61,8 @@ struct model_collective {
     int sms;                      /* SMs held on each rank */
     double channel_bytes;         /* progress of one channel in all */
     double channel_bytes_per_us;  /* the most one channel reaches, with sync */
+    double crowded_bytes_per_us;  /* the same beside kernels, whose data drive
+                                     the FIFOs out of L2 */
     double fill_us;               /* from all resident to steady progress */
     double step_latency_us;       /* part of a step in which nothing is moved */
     double step_bytes;            /* progress of a step */

@@ -67,9 +67,9 @@ static double loop_us(const struct model_walk *walk,
                             .latency_us = topology->nvlink.latency_us};
     int threads = (int)fmax(task->config->threads / roles->count, 32.0);
     struct model_channel copy =
-        model_channel_make(topology, &near, MODEL_SIMPLE, threads);
+        model_channel_make(topology, &near, MODEL_SIMPLE, threads, HUGE_VAL);
     struct model_channel head =
-        model_channel_make(topology, &far, MODEL_SIMPLE, threads);
+        model_channel_make(topology, &far, MODEL_SIMPLE, threads, HUGE_VAL);
 
     return fmax(model_channel_transfer_us(&copy, n * chunk_bytes),
                 model_channel_transfer_us(&head, chunk_bytes)) +

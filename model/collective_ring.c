@@ -21,7 +21,7 @@
  * in device memory (written by the peer, read here), doubled with LL; a send
  * over GPUDirect costs 2 S more (FIFO written, read by the NIC); the first and
  * last steps of the whole add 2 S. Over P2P: all_gather (3n-1) M/n, all_reduce
- * (6n-4) M/n.
+ * (6n-4) M/n. They count so even while the FIFO stays in L2 (channel.h).
  *
  * A chain moves M past each rank in chunks of one FIFO slot, a quarter of the
  * ring's chunk, and is full when the last rank has its first chunk.
@@ -69,6 +69,17 @@ static void walk_ring(struct model_walk *walk,
     }
 }
 
+/*
+ * What passes through a rank's L2 until a slot of its FIFOs is used again: the
+ * chunks that fill them, and as much of the user's buffer.
+ */
+static double reuse_bytes(const struct model_collective_task *task,
+                          double fifo_chunks,
+                          double chunk_bytes)
+{
+    return 2.0 * (double)task->config->channels * fifo_chunks * chunk_bytes;
+}
+
 void model_collective_ring(struct model_walk *walk,
                            const struct model_collective_task *task,
                            struct model_collective *result)
@@ -85,10 +96,15 @@ void model_collective_ring(struct model_walk *walk,
     model_walk_start(walk, task->config, task->config->threads,
                      model_parts_work_ratio(walk->fabric->topology, task->kind),
                      chunk_bytes);
+    walk->reuse_bytes =
+        reuse_bytes(task, model_protocol_fifo_chunks(task->config->chunk_bytes),
+                    chunk_bytes);
     walk_ring(walk, task, false, false);
     result->channel_bytes = steps * part_bytes;
     result->channel_bytes_per_us =
         chunk_bytes / (walk->slowest_us + model_walk_wait_us(walk));
+    result->crowded_bytes_per_us =
+        chunk_bytes / (walk->crowded_us + model_walk_wait_us(walk));
     result->step_latency_us = model_walk_latency_us(walk);
     result->step_bytes = chunk_bytes;
     result->first_steps = (int)steps;

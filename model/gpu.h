@@ -82,6 +82,7 @@ struct model_gpu {
     double hbm_latency_us;   /* load to use */
     double hbm_bytes;        /* capacity */
     double l2_bytes;
+    double l2_latency_us; /* load to use of what is in L2; 0: not known */
 
     /* How a NCCL CTA moves data (channel.h). */
     double warp_bytes;                 /* in flight of one warp, Simple */

@@ -33,3 +33,10 @@ double model_protocol_chunk_bytes(enum model_protocol protocol,
                ? chunk_bytes
                : fmin(chunk_bytes, table[protocol].slot_bytes);
 }
+
+double model_protocol_fifo_chunks(double chunk_bytes)
+{
+    double slots = chunk_bytes / table[MODEL_SIMPLE].slot_bytes;
+
+    return MODEL_FIFO_SLOTS / (slots <= 1.0 ? 1.0 : slots <= 2.0 ? 2.0 : 4.0);
+}

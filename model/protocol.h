@@ -36,4 +36,11 @@ model_protocol_facts(enum model_protocol protocol);
 double model_protocol_chunk_bytes(enum model_protocol protocol,
                                   double chunk_bytes);
 
+/*
+ * How many chunks of a Simple ring are in a FIFO at most: a chunk takes 1, 2 or
+ * 4 of its slots (AutoCCL: github.com/gbxu/autoccl, src/tune_plans.h), NCCL's
+ * own 4.
+ */
+double model_protocol_fifo_chunks(double chunk_bytes);
+
 #endif

@@ -30,12 +30,14 @@ void model_walk_start(struct model_walk *walk,
     walk->threads = threads;
     walk->work_ratio = work_ratio;
     walk->chunk_bytes = chunk_bytes;
+    walk->reuse_bytes = HUGE_VAL;
     walk->weight = 0.0;
     walk->transfer_us = 0.0;
     walk->wait_us = 0.0;
     walk->device_fifos = 0.0;
     walk->network_sends = 0.0;
     walk->slowest_us = 0.0;
+    walk->crowded_us = 0.0;
     walk->trip_us = 0.0;
     walk->in_flight_bytes = 0.0;
     walk->fault = NULL;
@@ -78,20 +80,35 @@ static void check_path(struct model_walk *walk, const struct model_hop *hop)
     }
 }
 
+static struct model_channel channel_of(const struct model_walk *walk,
+                                       const struct model_hop *hop,
+                                       double reuse_bytes)
+{
+    struct model_channel channel =
+        model_channel_make(walk->fabric->topology, hop, walk->protocol,
+                           walk->threads, reuse_bytes);
+
+    channel.work_ratio = walk->work_ratio;
+    return channel;
+}
+
 double model_walk_send(
     struct model_walk *walk, int from_rank, int to_rank, int nic, double flows)
 {
     double wire_ratio = model_protocol_facts(walk->protocol)->wire_ratio;
     struct model_channel channel;
+    struct model_channel crowded;
     struct model_hop hop;
     double transfer_us;
     double wait_us;
 
     model_fabric_route(walk->fabric, from_rank, to_rank, walk->transport, nic,
                        &hop);
-    channel = model_channel_make(walk->fabric->topology, &hop, walk->protocol,
-                                 walk->threads);
-    channel.work_ratio = walk->work_ratio;
+    channel = channel_of(walk, &hop, walk->reuse_bytes);
+    crowded = channel_of(walk, &hop, HUGE_VAL);
+    walk->crowded_us =
+        fmax(walk->crowded_us,
+             model_channel_transfer_us(&crowded, walk->chunk_bytes));
     transfer_us = model_channel_transfer_us(&channel, walk->chunk_bytes);
     wait_us = model_channel_wait_us(&channel, walk->chunk_bytes);
     if (transfer_us > walk->slowest_us) {

@@ -25,6 +25,7 @@ struct model_walk {
     int threads;        /* that work on one transfer */
     double work_ratio;  /* of channel.h */
     double chunk_bytes; /* payload of one step */
+    double reuse_bytes; /* of channel.h; HUGE_VAL unless set after the start */
     /* sums, weighted by flows */
     double weight;
     double transfer_us;
@@ -34,6 +35,7 @@ struct model_walk {
     double network_sends; /* where the NIC reads the sender's memory */
     /* extremes */
     double slowest_us;      /* transfer of one chunk */
+    double crowded_us;      /* the same with no FIFO in L2 */
     double in_flight_bytes; /* of the slowest, on the wire */
     const char *fault;      /* why the protocol cannot run here, or NULL */
     /* by link, zero between collectives */

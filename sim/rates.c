@@ -86,7 +86,9 @@ void sim_rates_sync_joint(struct sim *sim, struct sim_joint *joint)
             &sim_run_of(sim, model_group_rank(&joint->members, i), joint->op)
                  ->lost;
 
-        if (joint->bound_by >= 0 && joint->bound_by < sim->rank_count) {
+        if (joint->bound_by == SIM_SHARE_CAP) {
+            lost->l2 += lost_us;
+        } else if (joint->bound_by < sim->rank_count) {
             lost->hbm += lost_us;
         } else {
             lost->link += lost_us;
@@ -178,12 +180,32 @@ static void add_run(struct sim *sim, struct sim_run *run)
     }
 }
 
+/* Whether a kernel beside the collective streams data through L2. */
+static bool is_crowded(const struct sim *sim, const struct sim_joint *joint)
+{
+    for (int i = 0; i < joint->members.count; i++) {
+        int rank = model_group_rank(&joint->members, i);
+
+        for (int run = sim->ranks[rank].active; run >= 0;
+             run = sim->runs[run].next_active) {
+            if (sim->runs[run].load_bytes > 0.0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* After the runs. */
 static void add_joint(struct sim *sim, const struct sim_joint *joint)
 {
     const struct model_collective *cost = joint->cost;
     double hbm = (double)cost->channels * cost->hbm_ratio;
 
-    (void)sim_share_add(&sim->share, cost->channel_bytes_per_us, 1.0);
+    (void)sim_share_add(&sim->share,
+                        is_crowded(sim, joint) ? cost->crowded_bytes_per_us
+                                               : cost->channel_bytes_per_us,
+                        1.0);
     for (int i = 0; i < joint->members.count; i++) {
         sim_share_use(&sim->share,
                       hbm_resource(model_group_rank(&joint->members, i)), hbm);

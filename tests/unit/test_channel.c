@@ -2,8 +2,8 @@
  * test_channel.c - the channel law on each kind of hop, from one small
  * topology:
  *
- *     GPU    1000 bytes in flight a warp; issue 4000 bytes/us; memory 1 us;
- *            synchronisation 0.25 us
+ *     GPU    1000 bytes in flight a warp; issue 4000 bytes/us; memory 1 us,
+ *            L2 of 1 MB 0.5 us; synchronisation 0.25 us
  *     links  NVLink 0.5 us, PCIe 0.75 us, network 3 us, each one way
  *     host   memory 2 us
  *     NIC    proxy 10 us; a connection carries up to 700 bytes/us
@@ -15,6 +15,8 @@
 
 #include "tests/unit/fixture.h"
 
+#include <math.h>
+
 static struct model_topology small(void)
 {
     struct model_topology topology = {
@@ -22,6 +24,8 @@ static struct model_topology small(void)
                 .channel_issue_bytes_per_us = 4000,
                 .channel_bytes_per_us = 1e9,
                 .hbm_latency_us = 1,
+                .l2_bytes = 1e6,
+                .l2_latency_us = 0.5,
                 .sync_us = 0.25},
         .pcie = {.latency_us = 0.75},
         .host = {.memory_latency_us = 2},
@@ -45,7 +49,7 @@ static void over_nvlink(void **state)
     struct model_topology topology = small();
     struct model_hop hop = {.kind = MODEL_HOP_NVLINK, .latency_us = 0.5};
     struct model_channel channel =
-        model_channel_make(&topology, &hop, MODEL_SIMPLE, 128);
+        model_channel_make(&topology, &hop, MODEL_SIMPLE, 128, HUGE_VAL);
 
     (void)state;
     expect(&channel, 4000.0 / 3.0, 1);
@@ -57,7 +61,7 @@ static void over_pcie(void **state)
     struct model_topology topology = small();
     struct model_hop hop = {.kind = MODEL_HOP_P2P, .latency_us = 1.5};
     struct model_channel channel =
-        model_channel_make(&topology, &hop, MODEL_SIMPLE, 128);
+        model_channel_make(&topology, &hop, MODEL_SIMPLE, 128, HUGE_VAL);
 
     (void)state;
     expect(&channel, 800, 2);
@@ -69,7 +73,7 @@ static void through_host_memory(void **state)
     struct model_topology topology = small();
     struct model_hop hop = {.kind = MODEL_HOP_SHM, .latency_us = 1.5};
     struct model_channel channel =
-        model_channel_make(&topology, &hop, MODEL_SIMPLE, 128);
+        model_channel_make(&topology, &hop, MODEL_SIMPLE, 128, HUGE_VAL);
 
     (void)state;
     expect(&channel, 4000.0 / 7.0, 4);
@@ -87,11 +91,11 @@ static void over_the_network(void **state)
     struct model_channel channel;
 
     (void)state;
-    channel = model_channel_make(&topology, &hop, MODEL_SIMPLE, 128);
+    channel = model_channel_make(&topology, &hop, MODEL_SIMPLE, 128, HUGE_VAL);
     expect(&channel, 2000, 13.5);
     /* one connection carries no more than 700 */
     topology.nics.channel_bytes_per_us = 700;
-    channel = model_channel_make(&topology, &hop, MODEL_SIMPLE, 128);
+    channel = model_channel_make(&topology, &hop, MODEL_SIMPLE, 128, HUGE_VAL);
     expect(&channel, 700, 13.5);
     /* the FIFO is with a GPU beside the NIC, 1 us away: R = 3, 4000 / 4 */
     topology.nics.channel_bytes_per_us = 1e9;
@@ -106,7 +110,7 @@ static void over_the_network_by_way_of_the_host(void **state)
     struct model_topology topology = small();
     struct model_hop hop = {.kind = MODEL_HOP_NET, .latency_us = 3};
     struct model_channel channel =
-        model_channel_make(&topology, &hop, MODEL_SIMPLE, 128);
+        model_channel_make(&topology, &hop, MODEL_SIMPLE, 128, HUGE_VAL);
 
     (void)state;
     expect(&channel, 4000.0 / 5.5, 13.5);
@@ -122,9 +126,9 @@ static void the_cap_of_a_channel(void **state)
 
     (void)state;
     topology.gpu.channel_bytes_per_us = 1000;
-    channel = model_channel_make(&topology, &fast, MODEL_SIMPLE, 128);
+    channel = model_channel_make(&topology, &fast, MODEL_SIMPLE, 128, HUGE_VAL);
     expect(&channel, 1000, 1);
-    channel = model_channel_make(&topology, &slow, MODEL_SIMPLE, 128);
+    channel = model_channel_make(&topology, &slow, MODEL_SIMPLE, 128, HUGE_VAL);
     expect(&channel, 4000.0 / 7.0, 4);
 }
 
@@ -140,17 +144,21 @@ static void more_threads_more_in_flight(void **state)
 
     (void)state;
     assert_near_ratio(
-        model_channel_make(&topology, &hop, MODEL_SIMPLE, 32).bytes_per_us,
+        model_channel_make(&topology, &hop, MODEL_SIMPLE, 32, HUGE_VAL)
+            .bytes_per_us,
         1000 / 2.25, 1e-12);
     assert_near_ratio(
-        model_channel_make(&topology, &hop, MODEL_SIMPLE, 64).bytes_per_us, 800,
-        1e-12);
+        model_channel_make(&topology, &hop, MODEL_SIMPLE, 64, HUGE_VAL)
+            .bytes_per_us,
+        800, 1e-12);
     assert_near_ratio(
-        model_channel_make(&topology, &hop, MODEL_SIMPLE, 640).bytes_per_us,
+        model_channel_make(&topology, &hop, MODEL_SIMPLE, 640, HUGE_VAL)
+            .bytes_per_us,
         20000.0 / 7.0, 1e-12);
     for (int threads = 32; threads <= 1024; threads += 32) {
-        double rate = model_channel_make(&topology, &hop, MODEL_SIMPLE, threads)
-                          .bytes_per_us;
+        double rate =
+            model_channel_make(&topology, &hop, MODEL_SIMPLE, threads, HUGE_VAL)
+                .bytes_per_us;
 
         assert_true(rate > before && rate < 4000);
         before = rate;
@@ -179,7 +187,8 @@ static void between_two_kinds_of_gpu(void **state)
     other.gpu.hbm_latency_us = 0.5;
     other.gpu.sync_us = 1;
     for (int i = 0; i < 2; i++) {
-        channel = model_channel_make(&topology, &hop, MODEL_SIMPLE, 128);
+        channel =
+            model_channel_make(&topology, &hop, MODEL_SIMPLE, 128, HUGE_VAL);
         assert_near(channel.in_flight_bytes, 2000, 1e-9);
         assert_near_ratio(channel.bytes_per_us, 1000, 1e-12);
         assert_near_ratio(channel.sync_us, 2.5, 1e-12);
@@ -187,8 +196,83 @@ static void between_two_kinds_of_gpu(void **state)
         hop.ranks[1] = 0;
     }
     hop.ranks[0] = 2;
-    channel = model_channel_make(&topology, &hop, MODEL_SIMPLE, 128);
+    channel = model_channel_make(&topology, &hop, MODEL_SIMPLE, 128, HUGE_VAL);
     expect(&channel, 4000.0 / 3.0, 1);
+}
+
+/*
+ * While no more than 1 MB passes until a slot is used again, its FIFO is in L2:
+ * over NVLink R = 2 x 0.5 + 0.5 = 1.5, 4000 / 2.5 = 1600. One byte more, and it
+ * is in memory: R = 2, 4000 / 3. The synchronisation stays as it is.
+ */
+static void a_fifo_in_l2(void **state)
+{
+    struct model_topology topology = small();
+    struct model_hop hop = {.kind = MODEL_HOP_NVLINK, .latency_us = 0.5};
+    struct model_channel channel =
+        model_channel_make(&topology, &hop, MODEL_SIMPLE, 128, 1e6);
+
+    (void)state;
+    expect(&channel, 1600, 1);
+    channel = model_channel_make(&topology, &hop, MODEL_SIMPLE, 128, 1e6 + 1);
+    expect(&channel, 4000.0 / 3.0, 1);
+    /* a GPU's file without l2_latency */
+    topology.gpu.l2_latency_us = 0;
+    channel = model_channel_make(&topology, &hop, MODEL_SIMPLE, 128, 1e6);
+    expect(&channel, 4000.0 / 3.0, 1);
+}
+
+/* With SHM it is in host memory: R = 6 whatever passes, as above. */
+static void a_fifo_in_host_memory_is_not_in_l2(void **state)
+{
+    struct model_topology topology = small();
+    struct model_hop hop = {.kind = MODEL_HOP_SHM, .latency_us = 1.5};
+    struct model_channel channel =
+        model_channel_make(&topology, &hop, MODEL_SIMPLE, 128, 1);
+
+    (void)state;
+    expect(&channel, 4000.0 / 7.0, 4);
+}
+
+/*
+ * f = 4000. Over NVLink R = 2, loads 1 us: 8000 bytes take 2 + 2 x 2 us, 4000 1
+ * + 2, 2000 0.5 + 1, and 1000, whose 0.5 us are less than the loads', 0.25 + 1.
+ * With SHM R = 6 and loads cross the bus: 2000 bytes take 0.5 + 6.
+ */
+static void short_chunks_wait_for_their_loads(void **state)
+{
+    static const struct {
+        double chunk_bytes, transfer_us;
+    } rows[] = {{8000, 6}, {4000, 3}, {2000, 1.5}, {1000, 1.25}};
+    struct model_topology topology = small();
+    struct model_hop near = {.kind = MODEL_HOP_NVLINK, .latency_us = 0.5};
+    struct model_hop far = {.kind = MODEL_HOP_SHM, .latency_us = 1.5};
+    struct model_channel channel =
+        model_channel_make(&topology, &near, MODEL_SIMPLE, 128, HUGE_VAL);
+
+    (void)state;
+    for (int i = 0; i < FIXTURE_COUNT(rows); i++) {
+        assert_near_ratio(
+            model_channel_transfer_us(&channel, rows[i].chunk_bytes),
+            rows[i].transfer_us, 1e-12);
+    }
+    channel = model_channel_make(&topology, &far, MODEL_SIMPLE, 128, HUGE_VAL);
+    assert_near_ratio(model_channel_transfer_us(&channel, 2000), 6.5, 1e-12);
+}
+
+/* Chunks of AutoCCL take 1, 2 or 4 of 8 slots of 512 KiB, NCCL's own 4. */
+static void chunks_in_a_fifo(void **state)
+{
+    static const struct {
+        double chunk_kib, chunks;
+    } rows[] = {{6, 8},    {512, 8},  {513, 4},  {684, 4},
+                {1024, 4}, {1025, 2}, {1366, 2}, {2048, 2}};
+
+    (void)state;
+    for (int i = 0; i < FIXTURE_COUNT(rows); i++) {
+        assert_near(model_protocol_fifo_chunks(1024 * rows[i].chunk_kib),
+                    rows[i].chunks, 0);
+    }
 }
 
 int main(void)
@@ -202,6 +286,10 @@ int main(void)
         cmocka_unit_test(the_cap_of_a_channel),
         cmocka_unit_test(more_threads_more_in_flight),
         cmocka_unit_test(between_two_kinds_of_gpu),
+        cmocka_unit_test(a_fifo_in_l2),
+        cmocka_unit_test(a_fifo_in_host_memory_is_not_in_l2),
+        cmocka_unit_test(short_chunks_wait_for_their_loads),
+        cmocka_unit_test(chunks_in_a_fifo),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

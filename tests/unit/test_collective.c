@@ -220,6 +220,7 @@ static void the_pace_of_a_ring(void **state)
         "gpu.channel.rate=1 TB/s",
         "gpu.channel.sync=0.25 us",
         "gpu.hbm.latency=1 us",
+        "gpu.l2_latency=1 us",
         "node.nvlink.latency=0.5 us",
         "node.pcie.latency=0.5 us",
     };
@@ -232,11 +233,55 @@ static void the_pace_of_a_ring(void **state)
     assert_near_ratio(collective.chunk_bytes, 10e3, 1e-12);
     assert_near_ratio(collective.in_flight_bytes, 2000, 1e-12);
     assert_near_ratio(collective.channel_bytes_per_us, 10e3 / 21.25, 1e-12);
-    /* Chunks of 1000 bytes, less than is in flight: one round trip of 3 us and
-     * 0.5 us of issue, and 1.25 us. */
-    config.chunk_bytes = 1000;
+    /* Chunks of 500 bytes, less than is in flight: loads of 1 us, more than 3
+     * us x 500 / 2000, and 0.25 us of issue, and 1.25 us. */
+    config.chunk_bytes = 500;
     collective = ring(*state, topology, true, MODEL_ALL_GATHER, 160e3, &config);
-    assert_near_ratio(collective.channel_bytes_per_us, 1000.0 / 4.75, 1e-12);
+    assert_near_ratio(collective.channel_bytes_per_us, 500.0 / 2.5, 1e-12);
+}
+
+/*
+ * The same ring with an L2 of 0.5 us. 4 channels, 8 chunks of 10 kB in the FIFO
+ * of each and as many in the user's buffer: 640 kB pass until a slot is used
+ * again. Within an L2 of 640 kB the PCIe hop has R = 2.5: 2000 / 3.5 bytes/us,
+ * a chunk 17.5 us; beside kernels, and with an L2 of a byte less, 20 us as
+ * before. Of a chunk that could have 2 MiB the FIFO holds 2: 160 kB.
+ */
+static void a_ring_whose_fifos_stay_in_l2(void **state)
+{
+    static const struct {
+        const char *l2;
+        double most_bytes; /* of a chunk */
+        double step_us;
+    } rows[] = {{"gpu.l2=640000 B", 65536, 18.75},
+                {"gpu.l2=639999 B", 65536, 21.25},
+                {"gpu.l2=160000 B", 2097152, 18.75},
+                {"gpu.l2=159999 B", 2097152, 21.25}};
+
+    for (int i = 0; i < FIXTURE_COUNT(rows); i++) {
+        const char *sets[] = {
+            "gpu.channel.warp_in_flight=1 kB",
+            "gpu.channel.issue_rate=2 GB/s",
+            "gpu.channel.rate=1 TB/s",
+            "gpu.channel.sync=0.25 us",
+            "gpu.hbm.latency=1 us",
+            "gpu.l2_latency=0.5 us",
+            "node.nvlink.latency=0.5 us",
+            "node.pcie.latency=0.5 us",
+            rows[i].l2,
+        };
+        const struct model_topology *topology =
+            fixture_topology(*state, "1x4 gpu:a40 nvlink:pairs pcie:4", sets,
+                             FIXTURE_COUNT(sets));
+        struct model_config config =
+            config_of(MODEL_P2P, 4, rows[i].most_bytes);
+        struct model_collective collective =
+            ring(*state, topology, true, MODEL_ALL_GATHER, 160e3, &config);
+
+        assert_near_ratio(collective.channel_bytes_per_us,
+                          10e3 / rows[i].step_us, 1e-12);
+        assert_near_ratio(collective.crowded_bytes_per_us, 10e3 / 21.25, 1e-12);
+    }
 }
 
 /* All to one switch: every GPU sends and receives what all channels do. */
@@ -461,6 +506,7 @@ int main(void)
         cmocka_unit_test(hbm_bytes_of_a_mixed_ring),
         cmocka_unit_test(hbm_bytes_over_the_network),
         cmocka_unit_test(the_pace_of_a_ring),
+        cmocka_unit_test(a_ring_whose_fifos_stay_in_l2),
         cmocka_unit_test(links_of_an_nvswitch_node),
         cmocka_unit_test(links_of_a_lagom_a_node),
         cmocka_unit_test(links_through_host_memory),

@@ -231,6 +231,42 @@ static void a_collective_waits_for_a_cta(void **state)
 }
 
 /*
+ * FIFOs that alone stay in L2. A chunk of 16 KiB, fewer bytes than are in
+ * flight, waits for its loads: 8.192 us from L2, 2000 bytes/us, or 16.384 us
+ * from memory, 1000 bytes/us. 100 kB a channel: 5 to 55 alone. A kernel that
+ * reads memory runs beside it from 5 to 15: 10 kB by then, 90 kB until 60, and
+ * 5 us lost to L2. One that reads nothing leaves the FIFOs where they are.
+ * Links are fast, not infinitely so: 1 ns.
+ */
+static void kernels_drive_fifos_out_of_l2(void **state)
+{
+    static const char *const sets[] = {
+        "gpu.channel.rate=1 PB/s", "gpu.channel.warp_in_flight=4 KiB",
+        "gpu.l2_latency=8.192 us", "gpu.hbm.latency=16.384 us"};
+    static const struct {
+        const char *hbm;
+        double end_us;
+    } rows[] = {{"hbm: 6 kB", 60}, {"hbm: 0 B", 55}};
+    const struct model_topology *topology =
+        fixture_tiny(*state, sets, FIXTURE_COUNT(sets));
+
+    for (int i = 0; i < FIXTURE_COUNT(rows); i++) {
+        struct timeline timeline =
+            run_on(*state, topology,
+                   model_arena_format(*state,
+                                      "ops:\n"
+                                      "  - {id: a, " GATHER_4 "}\n"
+                                      "  - {id: k, kind: kernel, ctas: 6, "
+                                      "flops: 60 MFLOP, %s}\n",
+                                      rows[i].hbm));
+
+        assert_near(end_of(&timeline, "k"), 15, 1e-3);
+        assert_near(end_of(&timeline, "a"), rows[i].end_us, 1e-3);
+        assert_near(op_of(&timeline, "a")->lost.l2, rows[i].end_us - 55, 1e-3);
+    }
+}
+
+/*
  * Of equal priority the GEMM, launched first, goes on: its third wave of 5
  * tiles leaves 5 SMs at 25. Of higher priority it does too. With priority for
  * the AllGather, as above, it begins at 15.
@@ -292,6 +328,7 @@ int main(void)
         cmocka_unit_test(a_persistent_kernel_takes_two_rounds),
         cmocka_unit_test(stream_k_takes_what_is_free),
         cmocka_unit_test(a_collective_waits_for_a_cta),
+        cmocka_unit_test(kernels_drive_fifos_out_of_l2),
         cmocka_unit_test(priority_orders_kernels_and_collectives),
         cmocka_unit_test(an_sm_limit_leaves_sms_to_collectives),
     };
