@@ -100,7 +100,7 @@ static void over_the_network(void **state)
     /* the FIFO is with a GPU beside the NIC, 1 us away: R = 3, 4000 / 4 */
     topology.nics.channel_bytes_per_us = 1e9;
     hop.relay_latency_us = 1;
-    channel = model_channel_make(&topology, &hop, MODEL_SIMPLE, 128);
+    channel = model_channel_make(&topology, &hop, MODEL_SIMPLE, 128, HUGE_VAL);
     expect(&channel, 1000, 13.5);
 }
 
