@@ -180,6 +180,10 @@ bool sim_takes_part(const struct sim *sim, const struct sim_run *run);
 /* sim.c: a collective's run holds all its SMs. */
 void sim_joint_resident(struct sim *sim, int run);
 
+/* setup_runs.c: ranks, from kernels; runs, from ranks. */
+void sim_setup_ranks(struct sim *sim);
+void sim_setup_runs(struct sim *sim);
+
 /* setup.c: fill a new simulation from its request. */
 enum model_status sim_setup(struct sim *sim, struct model_errors *errors);
 
