@@ -66,17 +66,15 @@ add_fifo(struct model_walk *walk, const struct model_hop *hop, double flows)
     }
 }
 
-/* LL128 counts on 128 bytes arriving at once. */
+/*
+ * LL128 counts on 128 bytes arriving at once. From host memory the proxy sends
+ * them when it has seen the flag of each.
+ */
 static void check_path(struct model_walk *walk, const struct model_hop *hop)
 {
-    if (walk->protocol != MODEL_LL128) {
-        return;
-    }
-    if (hop->kind == MODEL_HOP_P2P || hop->kind == MODEL_HOP_SHM) {
+    if (walk->protocol == MODEL_LL128 &&
+        (hop->kind == MODEL_HOP_P2P || hop->kind == MODEL_HOP_SHM)) {
         walk->fault = "ll128 needs NVLink between the GPUs of a node";
-    } else if (hop->kind == MODEL_HOP_NET &&
-               !(hop->direct_send && hop->direct_receive)) {
-        walk->fault = "ll128 needs GPUDirect between nodes";
     }
 }
 
