@@ -158,24 +158,10 @@ static void walk_chain(struct trees *trees, int node, int variant, double flows)
     trees->chain_us = fmax(trees->chain_us, chain_us);
 }
 
-/*
- * The rank that joins a node to the network: the one beside the variant's NIC.
- * There rings that run backwards leave the node.
- */
+/* The rank that joins a node to the network: the one beside the NIC. */
 static int head_of(const struct trees *trees, int node, int variant)
 {
-    int half = trees->ring.variants / 2;
-
-    variant = half + variant % half;
-    for (int i = trees->first[node]; i < trees->first[node + 1]; i++) {
-        int rank = model_group_rank(trees->group, i);
-
-        if (node_of(trees, model_ring_next(&trees->ring, i, variant)) !=
-            node_of(trees, rank)) {
-            return rank;
-        }
-    }
-    return model_group_rank(trees->group, trees->first[node]);
+    return model_ring_entry(&trees->ring, trees->first[node], variant);
 }
 
 static bool is_walked(const struct trees *trees, int node, int parent)

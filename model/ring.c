@@ -211,6 +211,14 @@ walk_of(const struct model_ring *ring, struct span span, int variant)
     return orders->walks + (size_t)variant * (size_t)orders->length;
 }
 
+int model_ring_entry(const struct model_ring *ring, int member, int variant)
+{
+    struct span span = span_of(ring, member);
+
+    return model_group_rank(ring->group,
+                            span.first + walk_of(ring, span, variant)[0]);
+}
+
 /* The second half of the variants are the mirrors. */
 static bool runs_backwards(const struct model_ring *ring, int variant)
 {
@@ -234,7 +242,5 @@ int model_ring_next(const struct model_ring *ring, int member, int variant)
     /* Over to the neighbouring node, at the first GPU of its walk. */
     entry = runs_backwards(ring, variant) ? (span.first + members - 1) % members
                                           : (span.first + span.count) % members;
-    span = span_of(ring, entry);
-    return model_group_rank(ring->group,
-                            span.first + walk_of(ring, span, variant)[0]);
+    return model_ring_entry(ring, entry, variant);
 }

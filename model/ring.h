@@ -38,6 +38,9 @@ struct model_ring model_ring_make(struct model_arena *arena,
 /* The rank that a member (index in the group) sends to in a variant. */
 int model_ring_next(const struct model_ring *ring, int member, int variant);
 
+/* The rank by which a variant enters the node of a member: beside its NIC. */
+int model_ring_entry(const struct model_ring *ring, int member, int variant);
+
 /* The NIC that a variant uses between nodes. */
 int model_ring_nic(const struct model_ring *ring, int variant);
 

@@ -288,6 +288,21 @@ static void chosen_ranks_are_cycles(void **state)
     }
 }
 
+/* A NIC to each GPU: forward and mirrored rings enter each node beside it. */
+static void rings_enter_beside_their_nics(void **state)
+{
+    struct model_group world = {.name = "world"};
+    struct model_ring ring =
+        make(*state, "2x8 gpu:h100 nvswitch nic:8x400Gbit/s", &world);
+
+    assert_int_equal(ring.variants, 16);
+    for (int variant = 0; variant < ring.variants; variant++) {
+        assert_int_equal(model_ring_nic(&ring, variant), variant % 8);
+        assert_int_equal(model_ring_entry(&ring, 3, variant), variant % 8);
+        assert_int_equal(model_ring_entry(&ring, 8, variant), 8 + variant % 8);
+    }
+}
+
 static void members_have_ranks(void **state)
 {
     static const int chosen[] = {3, 5, 8};
@@ -310,6 +325,7 @@ int main(void)
         cmocka_unit_test(nics_get_alike),
         cmocka_unit_test(many_shapes_are_cycles),
         cmocka_unit_test(chosen_ranks_are_cycles),
+        cmocka_unit_test(rings_enter_beside_their_nics),
         cmocka_unit_test(members_have_ranks),
     };
     return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
