@@ -126,7 +126,7 @@ static void bases_chain(void **state)
     assert_int_equal(t.nics.count, 1);
     assert_near(t.nics.bytes_per_us, 50000, 1e-9); /* of lagom-a */
     assert_near(t.pcie.p2p_bytes_per_us, 1000, 0);
-    assert_near(t.pcie.shm_bytes_per_us, 33800, 1e-9);
+    assert_near(t.pcie.shm_bytes_per_us, 32500, 1e-9);
 }
 
 /* A new number does not inherit the source of the one it replaces. */
