@@ -27,9 +27,9 @@
  * reuse_bytes have passed through L2: over and over the same addresses, so that
  * a cache that drops what was used longest ago keeps either all or nothing.
  * While they fit, the FIFO is as near as L2. NCCL's maintainers size the FIFO
- * by it (github.com/NVIDIA/nccl issues 285, 387); in AutoCCL's figure 3 one and
- * two channels lose a tenth of their bandwidth between 4.9 and 6.2 MiB,
- * whatever their threads, on a GPU with 6 MiB.
+ * by it (github.com/NVIDIA/nccl issues 285, 387). In AutoCCL's figure 3, on
+ * GPUs with 6 MiB, two channels lose a tenth of their bandwidth between 4.9
+ * and 6.2 MiB, one channel nothing up to 3.8, and four are slow from 7.5 on.
  *
  * b and the cap hold for a copy that is passed on (recvCopySend: one load, two
  * stores a byte). A primitive with other loads and stores takes work_ratio
