@@ -103,7 +103,8 @@ static void set_trip(struct model_channel *channel,
 static void add_network(struct model_channel *channel,
                         const struct model_topology *topology,
                         const struct model_hop *hop,
-                        enum model_protocol protocol)
+                        enum model_protocol protocol,
+                        int slices)
 {
     const struct model_nics *nics = &topology->nics;
     const struct model_protocol_facts *facts = model_protocol_facts(protocol);
@@ -116,7 +117,7 @@ static void add_network(struct model_channel *channel,
     channel->connection_bytes_per_us = fmin(
         nics->channel_bytes_per_us / facts->wire_ratio, fifo_bytes / credit_us);
     channel->forward_us_per_byte =
-        facts->wire_ratio / facts->slices / (nics->bytes_per_us * nics->ratio);
+        facts->wire_ratio / slices / (nics->bytes_per_us * nics->ratio);
 }
 
 /* Rate of a long chunk. */
@@ -134,21 +135,22 @@ static struct model_channel at_end(const struct model_topology *topology,
                                    const struct model_gpu *gpu,
                                    const struct model_hop *hop,
                                    enum model_protocol protocol,
-                                   int threads,
-                                   double reuse_bytes)
+                                   const struct model_channel_role *role)
 {
-    double wire_ratio = model_protocol_facts(protocol)->wire_ratio;
+    double warps = role->share * (double)role->threads / 32.0;
+    double moves = role->share / model_protocol_facts(protocol)->wire_ratio;
+    double own_us = role->slices * gpu_sync_us(gpu, protocol);
     struct model_channel channel = {
-        .in_flight_bytes = (double)threads / 32.0 * warp_bytes(gpu, protocol),
-        .issue_bytes_per_us = gpu->channel_issue_bytes_per_us / wire_ratio,
-        .most_bytes_per_us = gpu->channel_bytes_per_us / wire_ratio,
+        .in_flight_bytes = warps * warp_bytes(gpu, protocol),
+        .issue_bytes_per_us = gpu->channel_issue_bytes_per_us * moves,
+        .most_bytes_per_us = gpu->channel_bytes_per_us * moves,
         .connection_bytes_per_us = HUGE_VAL,
-        .work_ratio = 1.0,
-        .sync_us = model_protocol_facts(protocol)->slices *
-                       gpu_sync_us(gpu, protocol) +
-                   hop->latency_us};
+        .work_ratio = role->work_ratio,
+        .sync_us = own_us + hop->latency_us,
+        .own_sync_us = own_us,
+        .by_line = protocol != MODEL_SIMPLE && hop->kind != MODEL_HOP_NET};
 
-    set_trip(&channel, topology, gpu, hop, protocol, reuse_bytes);
+    set_trip(&channel, topology, gpu, hop, protocol, role->reuse_bytes);
     channel.bytes_per_us = long_rate(&channel);
     return channel;
 }
@@ -159,23 +161,39 @@ struct model_channel model_channel_make(const struct model_topology *topology,
                                         int threads,
                                         double reuse_bytes)
 {
+    return model_channel_in_role(
+        topology, hop, protocol,
+        &(struct model_channel_role){.threads = threads,
+                                     .share = 1.0,
+                                     .work_ratio = 1.0,
+                                     .slices =
+                                         model_protocol_facts(protocol)->slices,
+                                     .reuse_bytes = reuse_bytes});
+}
+
+struct model_channel
+model_channel_in_role(const struct model_topology *topology,
+                      const struct model_hop *hop,
+                      enum model_protocol protocol,
+                      const struct model_channel_role *role)
+{
     const struct model_gpu *from = model_ranks_gpu(topology, hop->ranks[0]);
     const struct model_gpu *to = model_ranks_gpu(topology, hop->ranks[1]);
-    struct model_channel channel =
-        at_end(topology, from, hop, protocol, threads, reuse_bytes);
+    struct model_channel channel = at_end(topology, from, hop, protocol, role);
 
     if (to != from) {
-        struct model_channel other =
-            at_end(topology, to, hop, protocol, threads, reuse_bytes);
+        struct model_channel other = at_end(topology, to, hop, protocol, role);
 
         other.sync_us = fmax(other.sync_us, channel.sync_us);
+        other.own_sync_us = fmax(other.own_sync_us, channel.own_sync_us);
         channel.sync_us = other.sync_us;
+        channel.own_sync_us = other.own_sync_us;
         channel = other.bytes_per_us < channel.bytes_per_us ? other : channel;
     }
     if (hop->kind == MODEL_HOP_SHM) {
         channel.sync_us += topology->host.memory_latency_us;
     } else if (hop->kind == MODEL_HOP_NET) {
-        add_network(&channel, topology, hop, protocol);
+        add_network(&channel, topology, hop, protocol, role->slices);
         channel.bytes_per_us = long_rate(&channel);
     }
     return channel;
@@ -185,7 +203,7 @@ double model_channel_transfer_us(const struct model_channel *channel,
                                  double chunk_bytes)
 {
     double work_bytes = channel->work_ratio * chunk_bytes;
-    double trips = chunk_bytes / channel->in_flight_bytes;
+    double trips = work_bytes / channel->in_flight_bytes;
     double issue_us = work_bytes / channel->issue_bytes_per_us +
                       fmax(channel->load_us, channel->round_trip_us * trips);
 
@@ -197,4 +215,24 @@ double model_channel_wait_us(const struct model_channel *channel,
                              double chunk_bytes)
 {
     return channel->sync_us + channel->forward_us_per_byte * chunk_bytes;
+}
+
+double model_channel_stream_us(const struct model_channel *channel,
+                               double chunk_bytes)
+{
+    double transfer_us = model_channel_transfer_us(channel, chunk_bytes);
+    double away_us = transfer_us + model_channel_wait_us(channel, chunk_bytes);
+
+    /* A slot is away until its chunk has arrived. */
+    return fmax(transfer_us + channel->own_sync_us, away_us / MODEL_FIFO_SLOTS);
+}
+
+double model_channel_hop_us(const struct model_channel *channel,
+                            double chunk_bytes)
+{
+    double first_us = channel->by_line
+                          ? channel->load_us
+                          : model_channel_transfer_us(channel, chunk_bytes);
+
+    return first_us + model_channel_wait_us(channel, chunk_bytes);
 }

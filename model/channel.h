@@ -31,12 +31,19 @@
  * GPUs with 6 MiB, two channels lose a tenth of their bandwidth between 4.9
  * and 6.2 MiB, one channel nothing up to 3.8, and four are slow from 7.5 on.
  *
- * b and the cap hold for a copy that is passed on (recvCopySend: one load, two
- * stores a byte). A primitive with other loads and stores takes work_ratio
+ * f, b and the cap hold for a copy that is passed on (recvCopySend: one load,
+ * two stores a byte). A primitive with other loads and stores takes work_ratio
  * times as long (gpu.h: reduce_ratio, exchange_ratio).
  *
  * A NIC sends a slice when it is complete: the last slice of a chunk arrives
  * its length over the NIC's rate later than its bytes were written.
+ *
+ * That is a CTA in a ring: all of it on one transfer, a step waiting for the
+ * one before it on the neighbour. A CTA may also work on several transfers at
+ * once, up and down a tree, or out to one peer and in from another; each then
+ * has its share of f, b and the cap (a role). And where no step waits for
+ * another, the FIFO's slots hide the way of the data: a stream takes for each
+ * chunk what the CTA does itself, unless all slots are on their way.
  *
  * Between two kinds of GPU the slower end sets the rate, and the later one each
  * synchronisation.
@@ -55,18 +62,36 @@ struct model_channel {
     double issue_bytes_per_us;
     double most_bytes_per_us;       /* cap of the CTA */
     double connection_bytes_per_us; /* cap of the network's connection */
-    double work_ratio;   /* CTA time per byte, relative to recvCopySend: 1 */
-    double bytes_per_us; /* of a long chunk */
-    double sync_us;      /* per step */
-    double forward_us_per_byte; /* of chunk: waiting for the NIC's slice */
+    double work_ratio;              /* of the role */
+    double bytes_per_us;            /* of a long chunk at work_ratio 1 */
+    double sync_us;                 /* per step */
+    double own_sync_us;             /* of it, what the CTA does itself */
+    double forward_us_per_byte;     /* of chunk: waiting for the NIC's slice */
+    bool by_line;                   /* passed on as it comes, not by chunks */
 };
 
-/* threads >= 32; reuse_bytes > 0, HUGE_VAL: the FIFO is not in L2. Pure. */
+/* How a CTA works on a transfer. */
+struct model_channel_role {
+    int threads;        /* of the CTA, >= 32 */
+    double share;       /* of the CTA on this transfer, above 0, at most 1 */
+    double work_ratio;  /* time per byte of what it does, recvCopySend: 1 */
+    int slices;         /* of a chunk, each with its own flag */
+    double reuse_bytes; /* above 0; HUGE_VAL: the FIFO is not in L2 */
+};
+
+/* In a ring that gathers: the whole CTA, recvCopySend, NCCL's slices. Pure. */
 struct model_channel model_channel_make(const struct model_topology *topology,
                                         const struct model_hop *hop,
                                         enum model_protocol protocol,
                                         int threads,
                                         double reuse_bytes);
+
+/* The same in another role. */
+struct model_channel
+model_channel_in_role(const struct model_topology *topology,
+                      const struct model_hop *hop,
+                      enum model_protocol protocol,
+                      const struct model_channel_role *role);
 
 /* What a NCCL kernel takes before its first step and after its last, us. */
 double model_channel_start_us(const struct model_gpu *gpu,
@@ -79,5 +104,17 @@ double model_channel_transfer_us(const struct model_channel *channel,
 /* Synchronisation and the NIC's slice. */
 double model_channel_wait_us(const struct model_channel *channel,
                              double chunk_bytes);
+
+/* A chunk of a long stream, one slot each. */
+double model_channel_stream_us(const struct model_channel *channel,
+                               double chunk_bytes);
+
+/*
+ * From the first byte of a chunk until the next hop can begin: with Simple when
+ * all of it has come and its flag; LL and LL128 flag every line, so with the
+ * first; but a NIC sends whole steps.
+ */
+double model_channel_hop_us(const struct model_channel *channel,
+                            double chunk_bytes);
 
 #endif

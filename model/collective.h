@@ -23,7 +23,9 @@
  * But they all begin together: in the first first_steps steps, until the first
  * chunk of each has arrived, all wait at once and the link is idle then, so
  * that such a step lasts its latency plus its bytes at the link's pace
- * (AutoCCL, NSDI'25, eq. 2). Short collectives have no other steps.
+ * (AutoCCL, NSDI'25, eq. 2). Short collectives have no other steps. Chains,
+ * trees and pairs have none of these: nobody waits for another's step, so links
+ * are idle only until the first chunk has come, which fill_us counts.
  */
 #ifndef MODEL_COLLECTIVE_H
 #define MODEL_COLLECTIVE_H

@@ -24,10 +24,11 @@ void model_collective_copy(struct model_walk *walk,
     double n = (double)task->group->count;
     double channels = (double)config.channels;
     double part_bytes = task->size_bytes / n / channels;
+    struct model_channel_role role = model_parts_role(walk, task);
 
     config.transport = MODEL_P2P;
     config.protocol = MODEL_SIMPLE;
-    model_walk_start(walk, &config, config.threads, 1.0, part_bytes);
+    model_walk_start(walk, &config, &role, part_bytes);
     for (int i = 0; i < count; i++) {
         int first;
         int end;

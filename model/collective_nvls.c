@@ -17,11 +17,12 @@
  *
  * (per byte of payload; out of a GPU go its parts to the reducing switch, and
  * its own result to the multicast). How NCCL splits the warps over the roles
- * is not restated here: they share evenly. A copy moves all payload, a head
- * 1/n of it. Chunks are of one head, at most 128 KiB; a loop moves n of them.
+ * is not restated here: each has an even share of the CTA, for a load and a
+ * store a byte. A copy moves all payload, a head 1/n of it. Chunks are of one
+ * head, at most 128 KiB; a loop moves n of them.
  *
  * Between nodes (nvls_tree, all_reduce) each GPU sends its head's part up and
- * down a double binary tree over its own NIC.
+ * down a double binary tree over its own NIC; a fourth role is the way down.
  */
 #include "model/collective_parts.h"
 
@@ -36,15 +37,17 @@ struct roles {
     double count, hbm_ratio, out, in;
 };
 
-static struct roles roles_of(enum model_collective_kind kind, double n)
+static struct roles roles_of(const struct model_collective_task *task, double n)
 {
-    switch (kind) {
+    double joined = task->config->algorithm == MODEL_NVLS_TREE ? 1.0 : 0.0;
+
+    switch (task->kind) {
     case MODEL_REDUCE_SCATTER:
         return (struct roles){2.0, 3.0 + 1.0 / n, 1.0, 1.0 / n};
     case MODEL_ALL_GATHER:
         return (struct roles){2.0, 3.0 + 1.0 / n, 1.0 / n, 1.0};
     default:
-        return (struct roles){3.0, 6.0, 1.0 + 1.0 / n, 1.0 + 1.0 / n};
+        return (struct roles){3.0 + joined, 6.0, 1.0 + 1.0 / n, 1.0 + 1.0 / n};
     }
 }
 
@@ -65,11 +68,14 @@ static double loop_us(const struct model_walk *walk,
     struct model_hop near = local_hop();
     struct model_hop far = {.kind = MODEL_HOP_NVLINK,
                             .latency_us = topology->nvlink.latency_us};
-    int threads = (int)fmax(task->config->threads / roles->count, 32.0);
-    struct model_channel copy =
-        model_channel_make(topology, &near, MODEL_SIMPLE, threads, HUGE_VAL);
-    struct model_channel head =
-        model_channel_make(topology, &far, MODEL_SIMPLE, threads, HUGE_VAL);
+    struct model_channel_role role = model_parts_role(walk, task);
+    struct model_channel copy;
+    struct model_channel head;
+
+    role.share = 1.0 / roles->count;
+    role.work_ratio = model_parts_copy_ratio(&topology->gpu);
+    copy = model_channel_in_role(topology, &near, MODEL_SIMPLE, &role);
+    head = model_channel_in_role(topology, &far, MODEL_SIMPLE, &role);
 
     return fmax(model_channel_transfer_us(&copy, n * chunk_bytes),
                 model_channel_transfer_us(&head, chunk_bytes)) +
@@ -113,7 +119,7 @@ static double make_switched(struct model_walk *walk,
                             struct model_collective *result)
 {
     double n = local_count(walk, task->group);
-    struct roles roles = roles_of(task->kind, n);
+    struct roles roles = roles_of(task, n);
     double part_bytes = task->size_bytes / (double)task->config->channels;
     double chunk_bytes =
         fmin(fmin(task->config->chunk_bytes, CHUNK_MAX), part_bytes / n);
@@ -153,9 +159,10 @@ void model_collective_nvls(struct model_walk *walk,
                            const struct model_collective_task *task,
                            struct model_collective *result)
 {
+    struct model_channel_role role = model_parts_role(walk, task);
     double chunk_bytes;
 
-    model_walk_start(walk, task->config, task->config->threads, 1.0, 0.0);
+    model_walk_start(walk, task->config, &role, 0.0);
     chunk_bytes = make_switched(walk, task, result);
     model_parts_finish(walk, task, chunk_bytes, result);
     if (model_group_spans_nodes(task->group,
@@ -172,13 +179,14 @@ void model_collective_nvls_tree(struct model_walk *walk,
 {
     double n = local_count(walk, task->group);
     double share = 1.0 / n;
+    struct model_channel_role role = model_parts_role(walk, task);
     double chunk_bytes;
     double network_us;
     double path_us;
     int nodes;
 
-    model_walk_start(walk, task->config,
-                     (int)fmax(task->config->threads / 4.0, 32.0), 1.0,
+    role.share = 0.25;
+    model_walk_start(walk, task->config, &role,
                      fmin(task->config->chunk_bytes, CHUNK_MAX));
     if (!model_group_spans_nodes(task->group,
                                  walk->fabric->topology->gpus_per_node)) {
@@ -190,7 +198,7 @@ void model_collective_nvls_tree(struct model_walk *walk,
         return;
     }
     path_us = model_parts_walk_trees(walk, task, share, &nodes);
-    network_us = walk->slowest_us + model_walk_wait_us(walk);
+    network_us = walk->slowest_stream_us;
     chunk_bytes = make_switched(walk, task, result);
     /* Each head passes its 1/n of the payload on. */
     result->channel_bytes_per_us =

@@ -3,11 +3,14 @@
  * all_to_all, send_recv, send.
  *
  * Progress is wire bytes: what a rank sends to others, divided over its
- * channels. In an all_to_all each of the n - 1 peers gets M / n; channels go
- * from peer to peer, so their pace is the mean over all transfers, and 1 / n of
- * them serve the rank's own part. A chunk is at most one FIFO slot and at most
- * what one peer gets of a channel, C_eff = min(C, slot, M / n / NC)
- * (NCCL 2.18.3 src/enqueue.cc).
+ * channels. In an all_to_all each of the n - 1 peers gets M / n, and so does
+ * the rank itself. A CTA has up to 8 pairs at once (devcomm.h: 16 elements of
+ * p2p work), each with its share; their pace is the mean over all transfers. A
+ * CTA that sends also receives, with half of itself, but for the two of a send.
+ *
+ * A chunk is at most one FIFO slot and at most what one peer gets of a channel,
+ * C_eff = min(C, slot, M / n / NC) (NCCL 2.18.3 src/enqueue.cc). Chunks are a
+ * stream: none waits for another.
  *
  * HBM: a read of what is sent, a write of what is received, the FIFOs, and the
  * copy of a rank's own part in an all_to_all.
@@ -15,6 +18,8 @@
 #include "model/collective_parts.h"
 
 #include <math.h>
+
+enum { AT_ONCE = 8 }; /* pairs of a CTA */
 
 /* The transfers of one member. */
 static void walk_member(struct model_walk *walk,
@@ -66,19 +71,20 @@ void model_collective_pairwise(struct model_walk *walk,
         model_arena_array(walk->arena, (size_t)gpus, sizeof(*groups));
     int count = model_parts_groups(walk, task->group, 0, groups);
     enum model_protocol protocol = (enum model_protocol)task->config->protocol;
-    double n = (double)task->group->count;
-    double peers = task->kind == MODEL_ALL_TO_ALL ? n - 1.0 : 1.0;
-    double each_bytes =
-        task->size_bytes / (task->kind == MODEL_ALL_TO_ALL ? n : 1.0);
-    double part_bytes = each_bytes / (double)task->config->channels;
+    bool all = task->kind == MODEL_ALL_TO_ALL;
+    double parts = all ? (double)task->group->count : 1.0; /* with the own */
+    double peers = all ? parts - 1.0 : 1.0;
+    double at_once = fmin(parts, AT_ONCE);
+    double part_bytes =
+        task->size_bytes / parts / (double)task->config->channels;
     double chunk_bytes = fmin(fmin(task->config->chunk_bytes,
                                    model_protocol_facts(protocol)->slot_bytes),
                               part_bytes);
-    double step_us;
+    struct model_channel_role role = model_parts_role(walk, task);
+    double stream_us;
 
-    model_walk_start(walk, task->config, task->config->threads,
-                     model_parts_work_ratio(walk->fabric->topology, task->kind),
-                     chunk_bytes);
+    role.share = (task->kind == MODEL_SEND ? 1.0 : 0.5) / at_once;
+    model_walk_start(walk, task->config, &role, chunk_bytes);
     for (int i = 0; i < count; i++) {
         int first;
         int end;
@@ -91,14 +97,12 @@ void model_collective_pairwise(struct model_walk *walk,
     if (!(walk->weight > 0.0)) {
         return; /* all to themselves: nothing moves */
     }
-    /* Channels are dealt out over all ranks, the own one too. */
-    step_us = (walk->transfer_us + walk->wait_us) / walk->weight *
-              (peers > 1.0 ? (peers + 1.0) / peers : 1.0);
+    stream_us = model_walk_stream_us(walk);
     result->channel_bytes = peers * part_bytes;
-    result->channel_bytes_per_us = chunk_bytes / step_us;
-    result->step_latency_us = model_walk_latency_us(walk);
-    result->step_bytes = chunk_bytes;
-    result->first_steps = (int)peers;
+    result->channel_bytes_per_us =
+        peers / parts * at_once * chunk_bytes / stream_us;
+    result->fill_us =
+        model_walk_fill_us(walk, model_walk_hop_us(walk), stream_us);
     result->hbm_ratio = buffer_ratio(task) + model_parts_fifo_ratio(walk, task);
     model_parts_finish(walk, task, chunk_bytes, result);
 }

@@ -3,6 +3,8 @@
  */
 #include "model/collective_parts.h"
 
+#include <math.h>
+
 static int gpus_per_node(const struct model_walk *walk)
 {
     return walk->fabric->topology->gpus_per_node;
@@ -88,11 +90,14 @@ int model_parts_nodes(const struct model_walk *walk,
     return count;
 }
 
-double model_parts_work_ratio(const struct model_topology *topology,
-                              enum model_collective_kind kind)
+double model_parts_copy_ratio(const struct model_gpu *gpu)
 {
-    const struct model_gpu *gpu = &topology->gpu;
+    return 0.5 * gpu->exchange_ratio;
+}
 
+static double work_ratio(const struct model_gpu *gpu,
+                         enum model_collective_kind kind)
+{
     switch (kind) {
     case MODEL_REDUCE_SCATTER:
     case MODEL_REDUCE:
@@ -101,14 +106,26 @@ double model_parts_work_ratio(const struct model_topology *topology,
         return 0.5 * (1.0 + gpu->reduce_ratio);
     case MODEL_ALL_TO_ALL:
     case MODEL_SEND_RECV:
-        return gpu->exchange_ratio;
+    case MODEL_SEND:
+        return model_parts_copy_ratio(gpu);
     case MODEL_ALL_GATHER:
     case MODEL_BROADCAST:
-    case MODEL_SEND:
     case MODEL_COLLECTIVE_KINDS:
         break;
     }
     return 1.0;
+}
+
+struct model_channel_role
+model_parts_role(const struct model_walk *walk,
+                 const struct model_collective_task *task)
+{
+    return (struct model_channel_role){
+        .threads = task->config->threads,
+        .share = 1.0,
+        .work_ratio = work_ratio(&walk->fabric->topology->gpu, task->kind),
+        .slices = 1,
+        .reuse_bytes = HUGE_VAL};
 }
 
 double model_parts_fifo_ratio(const struct model_walk *walk,

@@ -44,7 +44,7 @@ int model_parts_tree_depth(int nodes);
 /*
  * Walks double binary trees for all groups of the task, with `share` of each
  * channel's flow on edges between nodes; chains within nodes only when share is
- * 1. Returns a step along the deepest path; *nodes: those of a group.
+ * 1. Returns how soon a chunk is up the deepest path; *nodes: those of a group.
  */
 double model_parts_walk_trees(struct model_walk *walk,
                               const struct model_collective_task *task,
@@ -59,13 +59,18 @@ double model_parts_ranks(const struct model_walk *walk,
 int model_parts_nodes(const struct model_walk *walk,
                       const struct model_group *group);
 
+/* CTA time per byte of one load and one store: half of an exchange. */
+double model_parts_copy_ratio(const struct model_gpu *gpu);
+
 /*
- * CTA time per byte of the primitives that a kind is made of: recvCopySend to
- * gather, recvReduceSend to reduce, as much of both in an all_reduce, send and
- * recv between pairs.
+ * A whole CTA on each transfer, a chunk in one slice, FIFOs in memory, and the
+ * primitives that the task's kind is made of: recvCopySend to gather,
+ * recvReduceSend to reduce, as much of both in an all_reduce; between pairs a
+ * send or a recv, which make up an exchange together.
  */
-double model_parts_work_ratio(const struct model_topology *topology,
-                              enum model_collective_kind kind);
+struct model_channel_role
+model_parts_role(const struct model_walk *walk,
+                 const struct model_collective_task *task);
 
 /* HBM bytes a rank per byte of progress for the FIFOs that were walked. */
 double model_parts_fifo_ratio(const struct model_walk *walk,

@@ -38,12 +38,11 @@ void model_collective_pat(struct model_walk *walk,
     double part_bytes = task->size_bytes / (double)n / channels;
     double chunk_bytes =
         fmin(fmin(task->config->chunk_bytes, slot_bytes), part_bytes);
+    struct model_channel_role role = model_parts_role(walk, task);
     double steps = 0.0;
     double step_us;
 
-    model_walk_start(walk, task->config, task->config->threads,
-                     model_parts_work_ratio(walk->fabric->topology, task->kind),
-                     chunk_bytes);
+    model_walk_start(walk, task->config, &role, chunk_bytes);
     for (int i = 0; i < count; i++) {
         int first;
         int end;

@@ -23,8 +23,8 @@
  * last steps of the whole add 2 S. Over P2P: all_gather (3n-1) M/n, all_reduce
  * (6n-4) M/n. They count so even while the FIFO stays in L2 (channel.h).
  *
- * A chain moves M past each rank in chunks of one FIFO slot, a quarter of the
- * ring's chunk, and is full when the last rank has its first chunk.
+ * A chain streams M past each rank in chunks of at most one FIFO slot, at the
+ * pace of its slowest hop, and is full when the last rank has its first chunk.
  */
 #include "model/collective_parts.h"
 
@@ -92,13 +92,15 @@ void model_collective_ring(struct model_walk *walk,
         model_protocol_chunk_bytes((enum model_protocol)task->config->protocol,
                                    task->config->chunk_bytes),
         part_bytes);
+    struct model_channel_role role = model_parts_role(walk, task);
 
-    model_walk_start(walk, task->config, task->config->threads,
-                     model_parts_work_ratio(walk->fabric->topology, task->kind),
-                     chunk_bytes);
-    walk->reuse_bytes =
+    role.slices =
+        model_protocol_facts((enum model_protocol)task->config->protocol)
+            ->slices;
+    role.reuse_bytes =
         reuse_bytes(task, model_protocol_fifo_chunks(task->config->chunk_bytes),
                     chunk_bytes);
+    model_walk_start(walk, task->config, &role, chunk_bytes);
     walk_ring(walk, task, false, false);
     result->channel_bytes = steps * part_bytes;
     result->channel_bytes_per_us =
@@ -119,20 +121,19 @@ void model_collective_chain(struct model_walk *walk,
     double n = (double)task->group->count;
     bool reduce = task->kind == MODEL_REDUCE;
     double part_bytes = task->size_bytes / (double)task->config->channels;
-    double chunk_bytes = fmin(
-        model_protocol_chunk_bytes((enum model_protocol)task->config->protocol,
-                                   task->config->chunk_bytes / 4.0),
-        part_bytes);
-    double step_us;
+    double slot_bytes =
+        model_protocol_facts((enum model_protocol)task->config->protocol)
+            ->slot_bytes;
+    double chunk_bytes =
+        fmin(fmin(task->config->chunk_bytes, slot_bytes), part_bytes);
+    struct model_channel_role role = model_parts_role(walk, task);
 
-    model_walk_start(walk, task->config, task->config->threads,
-                     model_parts_work_ratio(walk->fabric->topology, task->kind),
-                     chunk_bytes);
+    model_walk_start(walk, task->config, &role, chunk_bytes);
     walk_ring(walk, task, true, reduce);
-    step_us = walk->slowest_us + model_walk_wait_us(walk);
     result->channel_bytes = part_bytes;
-    result->channel_bytes_per_us = chunk_bytes / step_us;
-    result->fill_us = (n - 2.0) * step_us;
+    result->channel_bytes_per_us = chunk_bytes / walk->slowest_stream_us;
+    result->fill_us = model_walk_fill_us(
+        walk, (n - 1.0) * model_walk_hop_us(walk), walk->slowest_stream_us);
     /* The user buffers: one read at the root and n - 1 writes, or the other
      * way round, over n ranks. */
     result->hbm_ratio =

@@ -5,12 +5,12 @@
  * Within a node the tree is a chain along the ring's order; the chain's head,
  * beside the NIC, joins a binary tree over the nodes. Half of the channels use
  * a second tree, in which the leaves of the first are inner nodes. Data goes
- * up, reduced, and down, at once: half of a CTA's threads work on each way.
+ * up, reduced, and down, at once: half of a CTA works on each way.
  *
- * Progress is payload: M / NC a channel. Each edge carries it up and down. A
- * step moves a chunk of at most one FIFO slot, C_eff = min(C, slot, M / NC),
- * and takes what the slowest edge takes. The pipeline is full when the first
- * chunk has gone up and down the deepest path.
+ * Progress is payload: M / NC a channel. Each edge carries it up and down, a
+ * stream of chunks of at most one FIFO slot, C_eff = min(C, slot, M / NC), at
+ * the pace of the slowest edge. The pipeline is full when the first chunk has
+ * gone up and down the deepest path.
  *
  * HBM: every rank reads its input once and writes its output once; each edge
  * has a FIFO either way.
@@ -85,8 +85,8 @@ struct trees {
     int nodes;
     int shown;                /* the node that stands for all, or -1 */
     int place;                /* its number in the cluster */
-    double chain_us, edge_us; /* a step along the longest chain, over one
-                                 edge of the network */
+    double chain_us, edge_us; /* along the longest chain, over one edge of
+                                 the network */
 };
 
 static int node_of(const struct trees *trees, int rank)
@@ -120,21 +120,21 @@ static double send(struct trees *trees, int from, int to, int nic, double flows)
 }
 
 /*
- * Up and down an edge; the time of a step. Folded, what leaves the shown node
- * stands for what enters it too.
+ * Up and down an edge; how soon a chunk is over it. Folded, what leaves the
+ * shown node stands for what enters it too.
  */
 static double
 both_ways(struct trees *trees, int one, int other, int nic, double flows)
 {
-    double step_us = 0.0;
+    double hop_us = 0.0;
 
     if (trees->shown < 0 || node_of(trees, one) == trees->place) {
-        step_us = send(trees, one, other, nic, flows);
+        hop_us = send(trees, one, other, nic, flows);
     }
     if (trees->shown < 0 || node_of(trees, other) == trees->place) {
-        step_us = fmax(step_us, send(trees, other, one, nic, flows));
+        hop_us = fmax(hop_us, send(trees, other, one, nic, flows));
     }
-    return step_us;
+    return hop_us;
 }
 
 /*
@@ -280,19 +280,17 @@ void model_collective_tree(struct model_walk *walk,
             ->slot_bytes;
     double chunk_bytes =
         fmin(fmin(task->config->chunk_bytes, slot_bytes), part_bytes);
+    struct model_channel_role role = model_parts_role(walk, task);
     double path_us;
-    double step_us;
     int nodes;
 
-    model_walk_start(walk, task->config, (task->config->threads + 1) / 2,
-                     model_parts_work_ratio(walk->fabric->topology, task->kind),
-                     chunk_bytes);
+    role.share = 0.5;
+    model_walk_start(walk, task->config, &role, chunk_bytes);
     path_us = model_parts_walk_trees(walk, task, 1.0, &nodes);
-    step_us = walk->slowest_us + model_walk_wait_us(walk);
     result->channel_bytes = part_bytes;
-    result->channel_bytes_per_us = chunk_bytes / step_us;
-    /* Up and down, less the step that the steady pace counts. */
-    result->fill_us = fmax(2.0 * path_us - step_us, 0.0);
+    result->channel_bytes_per_us = chunk_bytes / walk->slowest_stream_us;
+    result->fill_us = model_walk_fill_us(walk, 2.0 * path_us, /* up and down */
+                                         walk->slowest_stream_us);
     result->hbm_ratio = 2.0 + model_parts_fifo_ratio(walk, task);
     model_parts_finish(walk, task, chunk_bytes, result);
 }

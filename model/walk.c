@@ -21,25 +21,25 @@ struct model_walk *model_walk_new(struct model_arena *arena,
 
 void model_walk_start(struct model_walk *walk,
                       const struct model_config *config,
-                      int threads,
-                      double work_ratio,
+                      const struct model_channel_role *role,
                       double chunk_bytes)
 {
     walk->protocol = (enum model_protocol)config->protocol;
     walk->transport = (enum model_transport)config->transport;
-    walk->threads = threads;
-    walk->work_ratio = work_ratio;
+    walk->role = *role;
     walk->chunk_bytes = chunk_bytes;
-    walk->reuse_bytes = HUGE_VAL;
     walk->weight = 0.0;
-    walk->transfer_us = 0.0;
     walk->wait_us = 0.0;
+    walk->stream_us = 0.0;
+    walk->hop_us = 0.0;
     walk->device_fifos = 0.0;
     walk->network_sends = 0.0;
     walk->slowest_us = 0.0;
     walk->crowded_us = 0.0;
+    walk->slowest_stream_us = 0.0;
     walk->trip_us = 0.0;
     walk->in_flight_bytes = 0.0;
+    walk->by_line = true;
     walk->fault = NULL;
 }
 
@@ -78,16 +78,44 @@ static void check_path(struct model_walk *walk, const struct model_hop *hop)
     }
 }
 
-static struct model_channel channel_of(const struct model_walk *walk,
-                                       const struct model_hop *hop,
-                                       double reuse_bytes)
+/* Beside kernels that read memory. */
+static void add_crowded(struct model_walk *walk, const struct model_hop *hop)
 {
-    struct model_channel channel =
-        model_channel_make(walk->fabric->topology, hop, walk->protocol,
-                           walk->threads, reuse_bytes);
+    struct model_channel_role role = walk->role;
+    struct model_channel channel;
 
-    channel.work_ratio = walk->work_ratio;
-    return channel;
+    role.reuse_bytes = HUGE_VAL;
+    channel = model_channel_in_role(walk->fabric->topology, hop, walk->protocol,
+                                    &role);
+    walk->crowded_us =
+        fmax(walk->crowded_us,
+             model_channel_transfer_us(&channel, walk->chunk_bytes));
+}
+
+/* Times of one chunk; returns how soon it can be passed on. */
+static double add_times(struct model_walk *walk,
+                        const struct model_channel *channel,
+                        double flows)
+{
+    double chunk_bytes = walk->chunk_bytes;
+    double transfer_us = model_channel_transfer_us(channel, chunk_bytes);
+    double stream_us = model_channel_stream_us(channel, chunk_bytes);
+    double hop_us = model_channel_hop_us(channel, chunk_bytes);
+
+    if (transfer_us > walk->slowest_us) {
+        walk->slowest_us = transfer_us;
+        walk->in_flight_bytes =
+            channel->in_flight_bytes *
+            model_protocol_facts(walk->protocol)->wire_ratio;
+    }
+    walk->slowest_stream_us = fmax(walk->slowest_stream_us, stream_us);
+    walk->by_line = walk->by_line && channel->by_line;
+    walk->weight += flows;
+    walk->wait_us += model_channel_wait_us(channel, chunk_bytes) * flows;
+    walk->stream_us += stream_us * flows;
+    walk->hop_us += hop_us * flows;
+    walk->trip_us += channel->round_trip_us * flows;
+    return hop_us;
 }
 
 double model_walk_send(
@@ -95,35 +123,20 @@ double model_walk_send(
 {
     double wire_ratio = model_protocol_facts(walk->protocol)->wire_ratio;
     struct model_channel channel;
-    struct model_channel crowded;
     struct model_hop hop;
-    double transfer_us;
-    double wait_us;
 
     model_fabric_route(walk->fabric, from_rank, to_rank, walk->transport, nic,
                        &hop);
-    channel = channel_of(walk, &hop, walk->reuse_bytes);
-    crowded = channel_of(walk, &hop, HUGE_VAL);
-    walk->crowded_us =
-        fmax(walk->crowded_us,
-             model_channel_transfer_us(&crowded, walk->chunk_bytes));
-    transfer_us = model_channel_transfer_us(&channel, walk->chunk_bytes);
-    wait_us = model_channel_wait_us(&channel, walk->chunk_bytes);
-    if (transfer_us > walk->slowest_us) {
-        walk->slowest_us = transfer_us;
-        walk->in_flight_bytes = channel.in_flight_bytes * wire_ratio;
-    }
-    walk->weight += flows;
-    walk->transfer_us += transfer_us * flows;
-    walk->wait_us += wait_us * flows;
-    walk->trip_us += channel.round_trip_us * flows;
+    channel = model_channel_in_role(walk->fabric->topology, &hop,
+                                    walk->protocol, &walk->role);
+    add_crowded(walk, &hop);
     add_fifo(walk, &hop, flows);
     check_path(walk, &hop);
     for (int i = 0; i < hop.link_count; i++) {
         model_walk_link(walk, hop.links[i],
                         flows * wire_ratio * hop.weights[i]);
     }
-    return transfer_us + wait_us;
+    return add_times(walk, &channel, flows);
 }
 
 double model_walk_pair(struct model_walk *walk,
@@ -133,25 +146,46 @@ double model_walk_pair(struct model_walk *walk,
 {
     int choices =
         model_fabric_pair_choices(walk->fabric->topology, from_rank, to_rank);
-    double step_us = 0.0;
+    double hop_us = 0.0;
 
     for (int i = 0; i < choices; i++) {
-        step_us = fmax(step_us,
-                       model_walk_send(walk, from_rank, to_rank,
-                                       MODEL_NIC_OF_PAIR - i, flows / choices));
+        hop_us = fmax(hop_us,
+                      model_walk_send(walk, from_rank, to_rank,
+                                      MODEL_NIC_OF_PAIR - i, flows / choices));
     }
-    return step_us;
+    return hop_us;
+}
+
+static double mean(const struct model_walk *walk, double sum)
+{
+    return walk->weight > 0.0 ? sum / walk->weight : 0.0;
 }
 
 double model_walk_wait_us(const struct model_walk *walk)
 {
-    return walk->weight > 0.0 ? walk->wait_us / walk->weight : 0.0;
+    return mean(walk, walk->wait_us);
+}
+
+double model_walk_stream_us(const struct model_walk *walk)
+{
+    return mean(walk, walk->stream_us);
+}
+
+double model_walk_hop_us(const struct model_walk *walk)
+{
+    return mean(walk, walk->hop_us);
+}
+
+double model_walk_fill_us(const struct model_walk *walk,
+                          double path_us,
+                          double stream_us)
+{
+    return walk->by_line ? path_us : fmax(path_us - stream_us, 0.0);
 }
 
 double model_walk_latency_us(const struct model_walk *walk)
 {
-    return walk->weight > 0.0 ? (walk->trip_us + walk->wait_us) / walk->weight
-                              : 0.0;
+    return mean(walk, walk->trip_us + walk->wait_us);
 }
 
 static int compare_ints(const void *left, const void *right)

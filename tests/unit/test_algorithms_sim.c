@@ -37,10 +37,12 @@ static struct model_topology *tiny(struct model_arena *arena,
 }
 
 /*
- * 2 nodes of 2 GPUs, NVLink of 500 bytes/us, NICs without limits. To the rank
- * two further, on the other node: 10 kB at the channel's 1000, 10 us. To the
- * next rank, of which every other is a neighbour over NVLink: 20 us. Each is
- * known by its own time alone, or what they lost would not add up.
+ * 2 nodes of 2 GPUs, NVLink of 500 bytes/us, NICs without limits. A channel
+ * sends with half of itself and receives with the other half; both together
+ * take as long as a copy that is passed on. To the rank two further, on the
+ * other node: 1 kB at the channel's 1000, 1 us. To the next rank, of which
+ * every other is a neighbour over NVLink: 2 us. Each is known by its own time
+ * alone, or what they lost would not add up.
  */
 static void shifts_are_told_apart(void **state)
 {
@@ -49,13 +51,13 @@ static void shifts_are_told_apart(void **state)
     struct timeline timeline = run_on(
         *state, tiny(*state, "2x2 gpu:a40 nvswitch nic:2x8Gbit/s", sets, 2),
         "ops:\n"
-        "  - {id: far, kind: send_recv, size: 10 kB, shift: 2, channels: "
+        "  - {id: far, kind: send_recv, size: 1 kB, shift: 2, channels: "
         "1, " PAIRWISE "}\n"
-        "  - {id: near, kind: send_recv, size: 10 kB, shift: 1, channels: "
+        "  - {id: near, kind: send_recv, size: 1 kB, shift: 1, channels: "
         "1, " PAIRWISE "}\n");
 
-    assert_near(end_of(&timeline, "far"), 15, CLOSE_US);
-    assert_near(end_of(&timeline, "near"), 15 + 25, CLOSE_US);
+    assert_near(end_of(&timeline, "far"), 6, CLOSE_US);
+    assert_near(end_of(&timeline, "near"), 6 + 7, CLOSE_US);
 }
 
 int main(void)
