@@ -147,7 +147,7 @@ static void hbm_bytes_over_p2p(void **state)
 }
 
 /*
- * Through host memory (facts/nccl.md section 3): a middle step touches HBM
+ * Through host memory (NCCL 2.18.3 primitives): a middle step touches HBM
  * once, S. With the first and last step's 2 S: AllGather over 8 GPUs (7 + 2)
  * / 7.
  */
@@ -181,7 +181,7 @@ static void hbm_bytes_of_a_mixed_ring(void **state)
 }
 
 /*
- * One GPU a node, GPUDirect: every step is 5 S (facts/nccl.md section 3:
+ * One GPU a node, GPUDirect: every step is 5 S (NCCL 2.18.3 primitives:
  * output, FIFO written and read by the NIC, FIFO written by the NIC and read);
  * 4 ranks: 5 + 2/3. Without GPUDirect the FIFOs are host memory: 1 + 2/3.
  */
