@@ -104,6 +104,7 @@ static const struct sim_alone_op *simulate(struct sim_alone *alone,
 
         by_rank[rank] = (struct sim_alone_op){
             .us = run->end_us - run->start_us - run->lost.peer,
+            .lost = run->lost,
             .hbm_bytes = run->hbm_bytes};
     }
     return by_rank;
@@ -166,17 +167,21 @@ void sim_alone_explain(struct sim_alone *alone,
 {
     const struct model_op *op = &alone->request->workload->ops[result->op];
     struct sim_lost *lost = &result->lost;
+    struct sim_alone_op known;
     double difference;
 
     if (!result->takes_part) {
         *alone_us = 0.0;
         return;
     }
-    *alone_us =
-        on_rank(alone, result,
-                usual(alone, result->op, result->rank, &result->config).us);
+    known = usual(alone, result->op, result->rank, &result->config);
+    *alone_us = on_rank(alone, result, known.us);
     difference = result->end_us - result->start_us - *alone_us;
-    if (!model_op_is_collective(op)) {
+    if (model_op_is_collective(op)) {
+        lost->l2 -= known.lost.l2;
+        lost->hbm -= known.lost.hbm;
+        lost->link -= known.lost.link;
+    } else {
         lost->sm = difference - lost->l2 - lost->hbm - lost->launch;
     }
 }

@@ -15,8 +15,9 @@ struct sim_alone;
 
 /* An op by itself. */
 struct sim_alone_op {
-    double us;        /* from ready to end */
-    double hbm_bytes; /* of rank 0; with all of L2 */
+    double us;            /* from ready to end */
+    struct sim_lost lost; /* groups of a family lose to each other even so */
+    double hbm_bytes;     /* of rank 0; with all of L2 */
 };
 
 /* Borrows the request; lives in the arena. */
@@ -40,8 +41,10 @@ double sim_alone_us(struct sim_alone *alone,
                     const struct model_config *config);
 
 /*
- * Complete a result: lost.sm of computation is what neither L2, HBM nor
- * launch explains, so that the parts add up to the difference.
+ * Complete a result, so that the parts of lost add up to the difference: of
+ * computation, lost.sm is what neither L2, HBM nor launch explains; of a
+ * collective, what its family's groups lose to each other alone is left out
+ * (and below 0 where company keeps them apart).
  */
 void sim_alone_explain(struct sim_alone *alone,
                        struct sim_op_result *result,

@@ -157,7 +157,9 @@ static double load_us(const struct sim *sim,
     double memory_us =
         fmax(bytes / gpu->sm_bytes_per_us, bytes * sms / hbm_bytes_per_us(gpu));
 
-    return fmax(fmax(arithmetic_us, memory_us), sim_time_us(LEAST_LOAD_PS));
+    /* The least grows with a rank's slowness, as all its work does. */
+    return fmax(fmax(arithmetic_us, memory_us),
+                sim_time_us(LEAST_LOAD_PS) * fmax(run->work_ratio, 1.0));
 }
 
 static void add_run(struct sim *sim, struct sim_run *run)

@@ -317,7 +317,7 @@ static void drop_stale(struct sim *sim)
     }
 }
 
-/* All events of the next instant; false when there is none. */
+/* All events of the next instant; false when there is none, or no more time. */
 static bool step(struct sim *sim)
 {
     struct sim_event event;
@@ -327,6 +327,9 @@ static bool step(struct sim *sim)
         return false;
     }
     sim->now_ps = sim_queue_first(&sim->queue)->time_ps;
+    if (sim->now_ps >= SIM_TIME_MAX_PS) {
+        return false;
+    }
     while (sim->queue.count > 0 &&
            sim_queue_first(&sim->queue)->time_ps == sim->now_ps) {
         (void)sim_queue_pop(&sim->queue, &event);

@@ -14,9 +14,10 @@
  * of 4 CTAs on sm_90 changes nothing then: four at once or one by one, the last
  * comes at the same time (GPCs, in which a cluster must lie, are not modelled).
  *
- * Identical waves are skipped: while a kernel is first in the list, every
- * cohort that ends takes its own SMs again, so whole rounds (one load on every
- * SM) are added to all cohorts at once (`skip_rounds`). As soon as somebody
+ * Identical waves are skipped: while a kernel is first in the list, or only
+ * behind kernels at their SM limit, every cohort that ends takes its own SMs
+ * again, so whole rounds (one load on every SM) are added to all cohorts at
+ * once (`skip_rounds`). As soon as somebody
  * else may want the SMs, rounds not yet begun are given back (`restore`).
  * Cost is thus per change, not per wave of that kernel.
  */
@@ -142,18 +143,19 @@ static void restore_all(struct sim *sim, int rank)
     }
 }
 
-/* Whole rounds of a kernel that nobody comes before. */
-static void skip_rounds(struct sim *sim, int rank)
+static int limit_of(const struct sim *sim, const struct sim_run *run)
 {
-    int run = sim->ranks[rank].pending;
-    struct sim_run *self;
+    int limit = sim_kernel(sim, run)->sm_limit;
+
+    return limit > 0 ? limit - run->sms : sim->ranks[run->rank].gpu->sm_count;
+}
+
+/* Whole rounds of a kernel that nobody comes before. */
+static void skip_rounds(struct sim *sim, int run)
+{
+    struct sim_run *self = &sim->runs[run];
     int rounds;
 
-    if (run < 0 || model_op_is_collective(
-                       &sim->request.workload->ops[sim->runs[run].op])) {
-        return;
-    }
-    self = &sim->runs[run];
     if (self->sms == 0 || self->loads_left < self->sms ||
         sim_room_kernel(sim, self) < 0) {
         return;
@@ -167,6 +169,27 @@ static void skip_rounds(struct sim *sim, int rank)
         remove_pending(sim, run);
     }
     sim_rates_schedule_run(sim, run);
+}
+
+/*
+ * The first in the list, and those behind kernels that have all the SMs they
+ * may have: each takes its own SMs again.
+ */
+static void skip_ahead(struct sim *sim, int rank)
+{
+    bool sated = true;
+
+    for (int run = sim->ranks[rank].pending; sated && run >= 0;) {
+        const struct sim_run *self = &sim->runs[run];
+        int next = self->next_pending;
+
+        sated = !model_op_is_collective(sim_op(sim, self));
+        if (sated) {
+            sated = limit_of(sim, self) <= 0;
+            skip_rounds(sim, run);
+        }
+        run = next;
+    }
 }
 
 /* -- giving out SMs -- */
@@ -189,13 +212,6 @@ static void start_kernel(struct sim *sim, int run)
     self->progress_ps = sim->now_ps;
     self->next_active = rank->active;
     rank->active = run;
-}
-
-static int limit_of(const struct sim *sim, const struct sim_run *run)
-{
-    int limit = sim_kernel(sim, run)->sm_limit;
-
-    return limit > 0 ? limit - run->sms : sim->ranks[run->rank].gpu->sm_count;
 }
 
 /* SMs that a kernel may take now; none or less: it has to wait. */
@@ -276,7 +292,7 @@ static void dispatch(struct sim *sim, int rank)
         }
         run = next;
     }
-    skip_rounds(sim, rank);
+    skip_ahead(sim, rank);
 }
 
 void sim_sm_request(struct sim *sim, int run)
