@@ -10,7 +10,8 @@
  *     floor(sum over collectives of channels x beside / full)
  *
  * SMs' worth of room, which it may take beyond what is free. Without resources
- * given that is 0, and everything is as if SMs were taken whole.
+ * given that is 0, and everything is as if SMs were taken whole. SMs that other
+ * kernels share so are not missing from what it may take.
  *
  * A channel is not placed on an SM whose CTAs would have to go first: it takes
  * free SMs, and at once those of running kernels that leave it room with all
@@ -48,11 +49,38 @@ static int shared_room(const struct sim *sim, const struct sim_run *kernel)
     return room / full;
 }
 
+/* SMs that other kernels share with channels, as many as can be. */
+static int shared_by_others(const struct sim *sim, const struct sim_run *kernel)
+{
+    int sum = 0;
+    int most = 0;
+
+    for (int i = sim->ranks[kernel->rank].active; i >= 0;
+         i = sim->runs[i].next_active) {
+        const struct sim_run *other = &sim->runs[i];
+
+        if (other != kernel) {
+            int room = shared_room(sim, other);
+
+            sum += other->sms < room ? other->sms : room;
+            most = room > most ? room : most;
+        }
+    }
+    return sum < most ? sum : most;
+}
+
 int sim_room_kernel(const struct sim *sim, const struct sim_run *run)
 {
     int free_sms = sim->ranks[run->rank].free_sms;
+    int own;
+    int others;
 
-    return sim->sharing ? free_sms + shared_room(sim, run) : free_sms;
+    if (!sim->sharing) {
+        return free_sms;
+    }
+    own = shared_room(sim, run);
+    others = shared_by_others(sim, run);
+    return free_sms + (own > others ? own : others);
 }
 
 int sim_room_collective(const struct sim *sim, const struct sim_run *run)
