@@ -26,6 +26,10 @@ void model_collective_copy(struct model_walk *walk,
     double part_bytes = task->size_bytes / n / channels;
     struct model_channel_role role = model_parts_role(walk, task);
 
+    if (model_group_spans_nodes(task->group, gpus)) {
+        result->fault = "copy engines reach only GPUs of their own node";
+        return;
+    }
     config.transport = MODEL_P2P;
     config.protocol = MODEL_SIMPLE;
     model_walk_start(walk, &config, &role, part_bytes);
@@ -54,7 +58,4 @@ void model_collective_copy(struct model_walk *walk,
     result->hbm_ratio = 2.0 + 2.0 / (n - 1.0);
     model_parts_finish(walk, task, part_bytes, result);
     result->footprint_bytes = 0.0;
-    if (model_group_spans_nodes(task->group, gpus)) {
-        result->fault = "copy engines reach only GPUs of their own node";
-    }
 }

@@ -21,6 +21,41 @@
 
 enum { AT_ONCE = 8 }; /* pairs of a CTA */
 
+/*
+ * Do all other nodes look the same from this one? Folded, of the whole cluster
+ * over a flat network: then one of them stands for all.
+ */
+static bool nodes_are_alike(const struct model_walk *walk,
+                            const struct model_group *group)
+{
+    const struct model_topology *topology = walk->fabric->topology;
+
+    return walk->fabric->shown_nodes < topology->node_count &&
+           walk->fabric->leaf_count == 0 && group->ranks == NULL &&
+           group->count == model_topology_rank_count(topology);
+}
+
+/* What a member sends to all others of an all_to_all. */
+static void walk_all(struct model_walk *walk,
+                     const struct model_group *group,
+                     int member,
+                     double flows)
+{
+    int gpus = walk->fabric->topology->gpus_per_node;
+    bool alike = nodes_are_alike(walk, group);
+    int near = alike ? 2 * gpus : group->count;
+    double others =
+        alike ? (double)(walk->fabric->topology->node_count - 1) : 1.0;
+
+    for (int to = 0; to < near; to++) {
+        if (to != member) {
+            (void)model_walk_pair(walk, model_group_rank(group, member),
+                                  model_group_rank(group, to),
+                                  to < gpus ? flows : flows * others);
+        }
+    }
+}
+
 /* The transfers of one member. */
 static void walk_member(struct model_walk *walk,
                         const struct model_collective_task *task,
@@ -34,11 +69,7 @@ static void walk_member(struct model_walk *walk,
     int to;
 
     if (task->kind == MODEL_ALL_TO_ALL) {
-        for (int i = 1; i < n; i++) {
-            (void)model_walk_pair(walk, rank,
-                                  model_group_rank(group, (member + i) % n),
-                                  channels / (double)(n - 1));
-        }
+        walk_all(walk, group, member, channels / (double)(n - 1));
         return;
     }
     to = ((member + shift) % n + n) % n;

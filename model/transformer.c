@@ -113,7 +113,7 @@ static void emit_streaming(struct model_emitter *emitter,
                            struct model_streaming streaming)
 {
     emit(emitter, name, suffix,
-         (struct model_op){.kind = kind,
+         (struct model_op){.kind = (int)kind,
                            .kernel_class = MODEL_CLASS_VECTOR,
                            .bytes = streaming.bytes,
                            .flops = streaming.flops});

@@ -386,7 +386,7 @@ static enum model_status check_folding(const struct sim *sim,
     return model_errors_add(errors, MODEL_BAD_INPUT,
                             (struct model_place){topology->label, 0, 0},
                             topology->mixed.count > 0 ? "mixed" : "variation",
-                            "simulate each rank: lagom run --ranks all",
+                            "simulate each rank: --ranks all",
                             "ranks differ, so that one cannot stand for all");
 }
 

@@ -116,7 +116,7 @@ static void push_joint(struct sim *sim,
         &sim->queue,
         (struct sim_event){.time_ps = sim->now_ps + sim_time_ps(after_us),
                            .phase = SIM_FINISH,
-                           .kind = kind,
+                           .kind = (int)kind,
                            .target = index,
                            .generation = sim->joints[index].generation});
 }

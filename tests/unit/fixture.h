@@ -178,8 +178,8 @@ static const char *const fixture_tiny_sets[] = {
     "gpu.sm.rate=1 PB/s",
     "gpu.peak.bf16=10 TFLOP/s",
     "gpu.achieved.gemm=1",
-    "gpu.gemm.tiles=[{rows: 128, columns: 256, threads: 256, registers: 255, "
-    "shared: 72 KiB, source: tiny, ratio: 1}]",
+    ("gpu.gemm.tiles=[{rows: 128, columns: 256, threads: 256, registers: 255, "
+     "shared: 72 KiB, source: tiny, ratio: 1}]"),
     "gpu.gemm.overhead=0 us",
     "gpu.gemm.narrow_rate=1 PB/s",
     "gpu.gemm.split_k=1000000000",
