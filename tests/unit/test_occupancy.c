@@ -64,8 +64,8 @@ static void threads_follow_algorithm_and_protocol(void **state)
     for (int i = 0; i < FIXTURE_COUNT(rows); i++) {
         struct model_config config = simple(256);
 
-        config.algorithm = rows[i].algorithm;
-        config.protocol = rows[i].protocol;
+        config.algorithm = (int)rows[i].algorithm;
+        config.protocol = (int)rows[i].protocol;
         assert_int_equal(model_occupancy_channel(gpu, &config).threads,
                          rows[i].threads);
     }
