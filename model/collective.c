@@ -106,6 +106,9 @@ const char *model_collective_fault(const struct model_topology *topology,
         if (topology->gpu.compute_capability < 90 || !switched) {
             return "nvls needs an NVSwitch and GPUs of sm_90 or later";
         }
+        if (!(topology->gpu.nvls_ratio > 0.0)) {
+            return "the GPU's file has no channel.nvls";
+        }
         return config->protocol != MODEL_SIMPLE ? "nvls knows only simple"
                                                 : NULL;
     case MODEL_PAT:
@@ -122,6 +125,26 @@ const char *model_collective_fault(const struct model_topology *topology,
         break;
     }
     return NULL;
+}
+
+/* What the kernel takes outside its steps. */
+static double start_us(const struct model_gpu *gpu,
+                       const struct model_config *config)
+{
+    switch ((enum model_algorithm)config->algorithm) {
+    case MODEL_NVLS:
+    case MODEL_NVLS_TREE:
+        return gpu->nvls_start_us;
+    case MODEL_COPY_ENGINE:
+        return 0.0;
+    case MODEL_RING:
+    case MODEL_TREE:
+    case MODEL_PAT:
+    case MODEL_PAIRWISE:
+    case MODEL_ALGORITHMS:
+        break;
+    }
+    return model_channel_start_us(gpu, (enum model_protocol)config->protocol);
 }
 
 struct model_collective
@@ -143,11 +166,7 @@ model_collective_make(struct model_walk *walk,
         if (!(result.crowded_bytes_per_us > 0.0)) {
             result.crowded_bytes_per_us = result.channel_bytes_per_us;
         }
-        if (result.sms > 0) {
-            result.fill_us += model_channel_start_us(
-                &walk->fabric->topology->gpu,
-                (enum model_protocol)task->config->protocol);
-        }
+        result.fill_us += start_us(&walk->fabric->topology->gpu, task->config);
     }
     return result;
 }

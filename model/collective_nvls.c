@@ -16,10 +16,8 @@
  *     all_gather       2       3 + 1/n               1/n            1
  *
  * (per byte of payload; out of a GPU go its parts to the reducing switch, and
- * its own result to the multicast). How NCCL splits the warps over the roles
- * is not restated here: each has an even share of the CTA, for a load and a
- * store a byte. A copy moves all payload, a head 1/n of it. Chunks are of one
- * head, at most 128 KiB; a loop moves n of them.
+ * its own result to the multicast; of NVLink's rate such traffic reaches
+ * nvls_ratio). Chunks are of one head; a loop moves n of them.
  *
  * Between nodes (nvls_tree, all_reduce) each GPU sends its head's part up and
  * down a double binary tree over its own NIC; a fourth role is the way down.
@@ -28,13 +26,10 @@
 
 #include <math.h>
 
-enum {
-    CHUNK_MAX = 131072, /* NCCL_NVLS_CHUNKSIZE */
-    MEMBERS_MIN = 3     /* with two GPUs NCCL has no NVLS */
-};
+enum { MEMBERS_MIN = 3 }; /* with two GPUs NCCL has no NVLS */
 
 struct roles {
-    double count, hbm_ratio, out, in;
+    double count, copies, hbm_ratio, out, in;
 };
 
 static struct roles roles_of(const struct model_collective_task *task, double n)
@@ -43,21 +38,20 @@ static struct roles roles_of(const struct model_collective_task *task, double n)
 
     switch (task->kind) {
     case MODEL_REDUCE_SCATTER:
-        return (struct roles){2.0, 3.0 + 1.0 / n, 1.0, 1.0 / n};
+        return (struct roles){2.0, 1.0, 3.0 + 1.0 / n, 1.0, 1.0 / n};
     case MODEL_ALL_GATHER:
-        return (struct roles){2.0, 3.0 + 1.0 / n, 1.0 / n, 1.0};
+        return (struct roles){2.0, 1.0, 3.0 + 1.0 / n, 1.0 / n, 1.0};
     default:
-        return (struct roles){3.0 + joined, 6.0, 1.0 + 1.0 / n, 1.0 + 1.0 / n};
+        return (struct roles){3.0 + joined, 2.0, 6.0, 1.0 + 1.0 / n,
+                              1.0 + 1.0 / n};
     }
 }
 
-/* A hop of no length: a copy within the GPU. */
-static struct model_hop local_hop(void)
-{
-    return (struct model_hop){.kind = MODEL_HOP_NVLINK};
-}
-
-/* Time of one loop of n chunks in the slowest role. */
+/*
+ * Time of one loop of n chunks. A CTA is on all roles at once, and its time
+ * goes where the bytes are: a copy moves all of the payload, a head or the way
+ * down 1/n of it, each byte by a load and a store.
+ */
 static double loop_us(const struct model_walk *walk,
                       const struct model_collective_task *task,
                       const struct roles *roles,
@@ -65,21 +59,15 @@ static double loop_us(const struct model_walk *walk,
                       double chunk_bytes)
 {
     const struct model_topology *topology = walk->fabric->topology;
-    struct model_hop near = local_hop();
-    struct model_hop far = {.kind = MODEL_HOP_NVLINK,
-                            .latency_us = topology->nvlink.latency_us};
+    struct model_hop near = {.kind = MODEL_HOP_NVLINK};
     struct model_channel_role role = model_parts_role(walk, task);
-    struct model_channel copy;
-    struct model_channel head;
+    struct model_channel channel;
+    double moved = roles->copies + (roles->count - roles->copies) / n;
 
-    role.share = 1.0 / roles->count;
     role.work_ratio = model_parts_copy_ratio(&topology->gpu);
-    copy = model_channel_in_role(topology, &near, MODEL_SIMPLE, &role);
-    head = model_channel_in_role(topology, &far, MODEL_SIMPLE, &role);
-
-    return fmax(model_channel_transfer_us(&copy, n * chunk_bytes),
-                model_channel_transfer_us(&head, chunk_bytes)) +
-           head.sync_us;
+    channel = model_channel_in_role(topology, &near, MODEL_SIMPLE, &role);
+    return model_channel_transfer_us(&channel, moved * n * chunk_bytes) +
+           channel.sync_us + topology->nvlink.latency_us;
 }
 
 /* NVLink flows of every shown GPU in the group. */
@@ -89,7 +77,8 @@ static void walk_switch(struct model_walk *walk,
 {
     const struct model_fabric *fabric = walk->fabric;
     int gpus = fabric->topology->gpus_per_node;
-    double channels = (double)task->config->channels;
+    double channels =
+        (double)task->config->channels / fabric->topology->gpu.nvls_ratio;
     bool folded = fabric->shown_nodes < fabric->topology->node_count;
     bool every = folded || task->group->family;
     int count = every ? gpus : task->group->count;
@@ -122,7 +111,7 @@ static double make_switched(struct model_walk *walk,
     struct roles roles = roles_of(task, n);
     double part_bytes = task->size_bytes / (double)task->config->channels;
     double chunk_bytes =
-        fmin(fmin(task->config->chunk_bytes, CHUNK_MAX), part_bytes / n);
+        fmin(model_parts_nvls_chunk_bytes(task, n), part_bytes / n);
     double step_us = loop_us(walk, task, &roles, n, chunk_bytes);
 
     walk_switch(walk, task, &roles);
@@ -130,6 +119,7 @@ static double make_switched(struct model_walk *walk,
     result->channel_bytes_per_us = n * chunk_bytes / step_us;
     /* The other roles each have to see a first loop. */
     result->fill_us = (roles.count - 1.0) * step_us;
+    result->fill_bytes = (roles.count - 1.0) * n * chunk_bytes;
     result->hbm_ratio = roles.hbm_ratio;
     return chunk_bytes;
 }
@@ -180,14 +170,15 @@ void model_collective_nvls_tree(struct model_walk *walk,
     double n = local_count(walk, task->group);
     double share = 1.0 / n;
     struct model_channel_role role = model_parts_role(walk, task);
-    double chunk_bytes;
+    double chunk_bytes =
+        fmin(model_parts_nvls_chunk_bytes(task, n),
+             task->size_bytes / (double)task->config->channels / n);
     double network_us;
     double path_us;
     int nodes;
 
     role.share = 0.25;
-    model_walk_start(walk, task->config, &role,
-                     fmin(task->config->chunk_bytes, CHUNK_MAX));
+    model_walk_start(walk, task->config, &role, chunk_bytes);
     if (!model_group_spans_nodes(task->group,
                                  walk->fabric->topology->gpus_per_node)) {
         result->fault = "nvls_tree joins several nodes; nvls serves one";
@@ -199,11 +190,13 @@ void model_collective_nvls_tree(struct model_walk *walk,
     }
     path_us = model_parts_walk_trees(walk, task, share, &nodes);
     network_us = walk->slowest_stream_us;
-    chunk_bytes = make_switched(walk, task, result);
+    (void)make_switched(walk, task, result);
     /* Each head passes its 1/n of the payload on. */
     result->channel_bytes_per_us =
-        fmin(result->channel_bytes_per_us, n * walk->chunk_bytes / network_us);
+        fmin(result->channel_bytes_per_us, n * chunk_bytes / network_us);
     result->fill_us += 2.0 * path_us;
+    result->fill_bytes +=
+        2.0 * (double)model_parts_tree_depth(nodes) * n * chunk_bytes;
     result->hbm_ratio += model_parts_fifo_ratio(walk, task);
     model_parts_finish(walk, task, chunk_bytes, result);
 }

@@ -76,6 +76,17 @@ model_parts_role(const struct model_walk *walk,
 double model_parts_fifo_ratio(const struct model_walk *walk,
                               const struct model_collective_task *task);
 
+/*
+ * The chunk, before it is cut to what a channel has, that NCCL takes for a tree
+ * over so many nodes, for NVLS with so many heads a node (one head's), for PAT:
+ * the configured one, or, where that is as long as any, by size.
+ */
+double model_parts_tree_chunk_bytes(const struct model_collective_task *task,
+                                    int nodes);
+double model_parts_nvls_chunk_bytes(const struct model_collective_task *task,
+                                    double heads);
+double model_parts_pat_chunk_bytes(const struct model_collective_task *task);
+
 /* One chunk of each channel; uses; what all algorithms end with. */
 void model_parts_finish(struct model_walk *walk,
                         const struct model_collective_task *task,

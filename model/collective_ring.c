@@ -134,6 +134,7 @@ void model_collective_chain(struct model_walk *walk,
     result->channel_bytes_per_us = chunk_bytes / walk->slowest_stream_us;
     result->fill_us = model_walk_fill_us(
         walk, (n - 1.0) * model_walk_hop_us(walk), walk->slowest_stream_us);
+    result->fill_bytes = model_walk_fill_bytes(walk, n - 1.0);
     /* The user buffers: one read at the root and n - 1 writes, or the other
      * way round, over n ranks. */
     result->hbm_ratio =

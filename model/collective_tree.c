@@ -8,9 +8,14 @@
  * up, reduced, and down, at once: half of a CTA works on each way.
  *
  * Progress is payload: M / NC a channel. Each edge carries it up and down, a
- * stream of chunks of at most one FIFO slot, C_eff = min(C, slot, M / NC), at
- * the pace of the slowest edge. The pipeline is full when the first chunk has
- * gone up and down the deepest path.
+ * stream of chunks of at most one FIFO slot, less for small M (see
+ * collective_chunk.c) and at most M / NC, at the pace of the slowest edge. The
+ * pipeline is full when the first chunk has gone up and down the deepest path.
+ *
+ * A head reduces what up to three children send, from two nodes and the chain,
+ * and sends to as many, which takes 5/3 of the time of others. NCCL's tuning
+ * says the same of H100 (2.18.3, perChMaxTreeBws: 36 to 41 GB/s, half of it
+ * payload, for two channels).
  *
  * HBM: every rank reads its input once and writes its output once; each edge
  * has a FIFO either way.
@@ -158,10 +163,15 @@ static void walk_chain(struct trees *trees, int node, int variant, double flows)
     trees->chain_us = fmax(trees->chain_us, chain_us);
 }
 
-/* The rank that joins a node to the network: the one beside the NIC. */
+/*
+ * The rank that joins a node to the network: the one beside the NIC, where
+ * rings that run forwards enter. It is at one end of the chain of mirrored ones
+ * too.
+ */
 static int head_of(const struct trees *trees, int node, int variant)
 {
-    return model_ring_entry(&trees->ring, trees->first[node], variant);
+    return model_ring_entry(&trees->ring, trees->first[node],
+                            variant % (trees->ring.variants / 2));
 }
 
 static bool is_walked(const struct trees *trees, int node, int parent)
@@ -170,11 +180,26 @@ static bool is_walked(const struct trees *trees, int node, int parent)
            (trees->shown < 0 || node == trees->shown || parent == trees->shown);
 }
 
+/*
+ * CTA time of a head, relative to a rank in the chain. That one has a child:
+ * two loads and a store up, a load and two stores down. Each child more is a
+ * load more up, and a store more down.
+ */
+static double head_ratio(const struct trees *trees)
+{
+    bool has_chain = trees->group->count > trees->nodes;
+    int children = (trees->nodes > 2 ? 2 : 1) + (has_chain ? 1 : 0);
+
+    return (2.0 + children) / 3.0;
+}
+
 /* Edges between nodes; folded, those of the shown one. */
 static void walk_network(struct trees *trees, int variant, double flows)
 {
     int nic = model_ring_nic(&trees->ring, variant);
+    double work_ratio = trees->walk->role.work_ratio;
 
+    trees->walk->role.work_ratio = work_ratio * head_ratio(trees);
     for (int tree = 0; tree < 2; tree++) {
         for (int node = 0; node < trees->nodes; node++) {
             int parent = parent_in(tree, node, trees->nodes);
@@ -189,6 +214,7 @@ static void walk_network(struct trees *trees, int variant, double flows)
             }
         }
     }
+    trees->walk->role.work_ratio = work_ratio;
 }
 
 /* The same where each GPU has a tree of its own for its share of the data. */
@@ -275,22 +301,24 @@ void model_collective_tree(struct model_walk *walk,
                            struct model_collective *result)
 {
     double part_bytes = task->size_bytes / (double)task->config->channels;
-    double slot_bytes =
-        model_protocol_facts((enum model_protocol)task->config->protocol)
-            ->slot_bytes;
+    struct model_group one = model_group_instance(task->group, 0);
+    int nodes = model_parts_nodes(walk, &one);
+    int members = nodes > 0 ? one.count / nodes : 1;
+    double hops = (double)(members - 1 + model_parts_tree_depth(nodes));
     double chunk_bytes =
-        fmin(fmin(task->config->chunk_bytes, slot_bytes), part_bytes);
+        fmin(model_parts_tree_chunk_bytes(task, nodes), part_bytes);
     struct model_channel_role role = model_parts_role(walk, task);
     double path_us;
-    int nodes;
 
     role.share = 0.5;
     model_walk_start(walk, task->config, &role, chunk_bytes);
     path_us = model_parts_walk_trees(walk, task, 1.0, &nodes);
     result->channel_bytes = part_bytes;
     result->channel_bytes_per_us = chunk_bytes / walk->slowest_stream_us;
-    result->fill_us = model_walk_fill_us(walk, 2.0 * path_us, /* up and down */
-                                         walk->slowest_stream_us);
+    /* Up and down. */
+    result->fill_us =
+        model_walk_fill_us(walk, 2.0 * path_us, walk->slowest_stream_us);
+    result->fill_bytes = model_walk_fill_bytes(walk, 2.0 * hops);
     result->hbm_ratio = 2.0 + model_parts_fifo_ratio(walk, task);
     model_parts_finish(walk, task, chunk_bytes, result);
 }

@@ -225,6 +225,13 @@ static const struct model_field ll128_fields[] = {
         "start", MODEL_TIME, ll128_start_us, "of a kernel, outside its steps"),
     {.key = NULL}};
 
+static const struct model_field nvls_fields[] = {
+    RATIO(
+        "link", nvls_ratio, "share of NVLink's rate that its traffic reaches"),
+    QUANTITY(
+        "start", MODEL_TIME, nvls_start_us, "of a kernel, outside its steps"),
+    {.key = NULL}};
+
 static const struct model_field copy_fields[] = {
     QUANTITY("rate",
              MODEL_RATE,
@@ -256,6 +263,12 @@ static const struct model_field channel_fields[] = {
              "last"),
     PART("ll", ll_fields, "protocol LL: a flag beside each 8 bytes"),
     PART("ll128", ll128_fields, "protocol LL128: a flag in each 128 bytes"),
+    {.key = "nvls",
+     .kind = MODEL_FIELD_STRUCT,
+     .fields = nvls_fields,
+     .help =
+         "reduction and multicast in the NVSwitch; leave out where there is "
+         "none"},
     COUNT("registers", nccl_registers, 1, 255, "per thread of NCCL kernels"),
     QUANTITY("shared",
              MODEL_BYTES,

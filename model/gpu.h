@@ -94,9 +94,11 @@ struct model_gpu {
     double reduce_ratio, exchange_ratio;
     double ll_warp_bytes, ll_sync_us; /* the same two with protocol LL */
     double ll128_warp_bytes, ll128_sync_us;
-    /* What a NCCL kernel takes outside its steps, by protocol. */
-    double start_us, ll_start_us, ll128_start_us;
-    int nccl_registers;       /* per thread of a NCCL kernel */
+    /* What a NCCL kernel takes outside its steps, by protocol, and with NVLS.
+     */
+    double start_us, ll_start_us, ll128_start_us, nvls_start_us;
+    double nvls_ratio;  /* share of NVLink's rate that NVLS reaches; 0: none */
+    int nccl_registers; /* per thread of a NCCL kernel */
     double nccl_shared_bytes; /* per CTA of a NCCL kernel */
 
     /* DMA engines; rate 0: the file does not say. */

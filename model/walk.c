@@ -188,6 +188,13 @@ double model_walk_latency_us(const struct model_walk *walk)
     return mean(walk, walk->trip_us + walk->wait_us);
 }
 
+double model_walk_fill_bytes(const struct model_walk *walk, double hops)
+{
+    return walk->protocol == MODEL_SIMPLE
+               ? fmax(hops - 1.0, 0.0) * walk->chunk_bytes
+               : 0.0;
+}
+
 static int compare_ints(const void *left, const void *right)
 {
     const int *a = left;

@@ -93,6 +93,9 @@ double model_walk_fill_us(const struct model_walk *walk,
                           double path_us,
                           double stream_us);
 
+/* Bytes that are moved in that time, one chunk after another over the hops. */
+double model_walk_fill_bytes(const struct model_walk *walk, double hops);
+
 /* Mean part of a step in which nothing moves: a round trip, and the wait. */
 double model_walk_latency_us(const struct model_walk *walk);
 

@@ -291,16 +291,19 @@ double sim_rates_alone(const struct sim *sim, const struct sim_joint *joint)
     return fmin(joint->cost->channel_bytes_per_us, shared_rate(sim, joint));
 }
 
-/* See collective.h: all channels wait at once. */
+/* See collective.h: all channels begin, and wait, at once. */
 double sim_rates_lockstep_us(const struct sim *sim,
                              const struct sim_joint *joint)
 {
     const struct model_collective *cost = joint->cost;
     double step_us =
         cost->step_latency_us + cost->step_bytes / shared_rate(sim, joint);
+    double filled_us = cost->fill_bytes / joint->alone_rate -
+                       cost->fill_bytes / cost->channel_bytes_per_us;
 
-    return (double)cost->first_steps *
-           fmax(step_us - cost->step_bytes / joint->alone_rate, 0.0);
+    return fmax(filled_us, 0.0) +
+           (double)cost->first_steps *
+               fmax(step_us - cost->step_bytes / joint->alone_rate, 0.0);
 }
 
 /* What was used since the last solve. */

@@ -34,8 +34,10 @@ ring        ll128    ring5      any   nvswitch|nvlink:mesh 640     576000 B -
 tree        simple   all_reduce many  .                    512     -        -
 tree        ll       all_reduce many  .                    512     32 KiB   -
 tree        ll128    all_reduce many  nvswitch|nvlink:mesh 640     576000 B -
-nvls        simple   all_reduce one   gpu:[hb].*nvswitch   640     128 KiB  16
-nvls_tree   simple   all_reduce many  gpu:[hb].*nvswitch   640     128 KiB  16
+nvls        simple   all_reduce one   gpu:h.*nvswitch      640     128 KiB  16
+nvls        simple   all_reduce one   gpu:b.*nvswitch      640     128 KiB  24
+nvls_tree   simple   all_reduce many  gpu:h.*nvswitch      640     128 KiB  16
+nvls_tree   simple   all_reduce many  gpu:b.*nvswitch      640     128 KiB  32
 pairwise    simple   all_to_all any   nvswitch|nvlink:mesh 640     512 KiB  32
 pairwise    simple   send_recv  any   nvswitch|nvlink:mesh 640     512 KiB  32
 '

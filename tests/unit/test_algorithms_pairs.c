@@ -192,6 +192,190 @@ static void engines_stay_on_their_node(void **state)
     }
 }
 
+/*
+ * 8 GPUs, 80 MB, 7 channels: an all_to_all sends 10 MB to each of 7 peers, 10
+ * MB a channel in all; a send_recv and a send all of it. HBM over NVLink: what
+ * is sent is read, what is received written, each through a FIFO, 4; an
+ * all_to_all also copies its own eighth, 2 in 7. Of a send that is the mean of
+ * two ranks.
+ */
+static void bytes_by_hand(void **state)
+{
+    static const struct {
+        enum model_collective_kind kind;
+        int ranks;
+        double channel_bytes, chunk_bytes, hbm_ratio, bus_factor;
+    } rows[] = {
+        {MODEL_ALL_TO_ALL, 8, 10e6, 10e6 / 7, 4 + 2 / 7.0, 7 / 8.0},
+        {MODEL_SEND_RECV, 8, 80e6 / 7, 524288, 4, 1},
+        {MODEL_SEND, 2, 80e6 / 7, 524288, 2, 1},
+    };
+
+    for (int i = 0; i < FIXTURE_COUNT(rows); i++) {
+        struct algorithm_case it = {
+            .topology =
+                fixture_topology(*state, "1x8 gpu:h100 nvswitch", NULL, 0),
+            .kind = rows[i].kind,
+            .size_bytes = 80e6,
+            .group = {.name = "g", .count = rows[i].ranks},
+            .config = config_of(MODEL_PAIRWISE, MODEL_SIMPLE, 7, 512, 2097152)};
+        struct model_collective cost = cost_of(*state, &it);
+
+        assert_near_ratio(cost.channel_bytes, rows[i].channel_bytes, 1e-12);
+        assert_near_ratio(cost.hbm_ratio, rows[i].hbm_ratio, 1e-12);
+        assert_near_ratio(cost.bus_factor, rows[i].bus_factor, 1e-12);
+        assert_near_ratio(cost.chunk_bytes, fmin(rows[i].chunk_bytes, 524288),
+                          1e-12);
+    }
+}
+
+/*
+ * To the next of 4, 5 channels: all NVLinks alike, out and in. To the next but
+ * one over PCIe, 2 GPUs a switch: up through both switches.
+ */
+static void links_of_a_send_recv(void **state)
+{
+    static const struct link_flows near[] = {{"node0.gpu0.nvlink.out", 5},
+                                             {"node0.gpu3.nvlink.out", 5},
+                                             {"node0.gpu0.nvlink.in", 5}};
+    static const struct link_flows far[] = {{"node0.gpu0.pcie.up", 5},
+                                            {"node0.gpu0.pcie.down", 5},
+                                            {"node0.gpu2.port.p2p", 10},
+                                            {"node0.switch0.up", 10},
+                                            {"node0.switch1.down", 10}};
+    struct algorithm_case it = {
+        .topology = fixture_topology(*state, "1x4 gpu:a100 nvswitch", NULL, 0),
+        .kind = MODEL_SEND_RECV,
+        .size_bytes = 1e9,
+        .config = config_of(MODEL_PAIRWISE, MODEL_SIMPLE, 5, 512, 65536)};
+    struct model_collective cost = cost_of(*state, &it); /* shift 0 is 1 */
+
+    CHECK_FLOWS(&it, &cost, near);
+    assert_near(all_flows(&cost), 4 * 2 * 5, 0);
+    it.topology =
+        fixture_topology(*state, "1x4 gpu:a100 pcie:4:2/switch", NULL, 0);
+    it.shift = 2;
+    cost = cost_of(*state, &it);
+    CHECK_FLOWS(&it, &cost, far);
+    /* backwards is the same where it is half of a turn */
+    it.shift = -2;
+    cost = cost_of(*state, &it);
+    CHECK_FLOWS(&it, &cost, far);
+}
+
+/* A send goes from the lower rank to the higher with shift 1, else back. */
+static void a_send_has_a_direction(void **state)
+{
+    static const char *const no_pxn[] = {"node.nics.pxn=false"};
+    static const int ranks[] = {0, 9};
+    static const struct link_flows there[] = {
+        {"node0.gpu0.pcie.up", 4}, {"node0.nic0.out", 4},
+        {"node1.nic1.in", 4},      {"node1.gpu1.pcie.down", 4},
+        {"node1.nic1.out", 0},     {"node0.gpu0.pcie.down", 0}};
+    static const struct link_flows back[] = {
+        {"node1.gpu1.pcie.up", 4}, {"node1.nic1.out", 4},
+        {"node0.nic0.in", 4},      {"node0.gpu0.pcie.down", 4},
+        {"node0.nic0.out", 0},     {"node1.gpu1.pcie.down", 0}};
+    struct algorithm_case it = {
+        .topology = fixture_topology(
+            *state, "2x8 gpu:h100 nvswitch nic:8x400Gbit/s", no_pxn, 1),
+        .kind = MODEL_SEND,
+        .size_bytes = 1e9,
+        .shift = 1,
+        .group = {.name = "0 to 9", .ranks = ranks, .count = 2},
+        .config = config_of(MODEL_PAIRWISE, MODEL_SIMPLE, 4, 512, 65536)};
+    struct model_collective cost = cost_of(*state, &it);
+
+    CHECK_FLOWS(&it, &cost, there);
+    assert_int_equal(cost.use_count, 4);
+    it.shift = -1;
+    cost = cost_of(*state, &it);
+    CHECK_FLOWS(&it, &cost, back);
+    assert_int_equal(cost.use_count, 4);
+}
+
+/*
+ * LL doubles the flows of an all_to_all, LL128 makes 128 of 120. Chunks are one
+ * slot. Over PCIe LL128 cannot run.
+ */
+static void protocols_of_an_all_to_all(void **state)
+{
+    static const double flows[] = {7, 14, 7 * 16 / 15.0};
+    static const double chunks[] = {524288, 32768, 576000};
+    struct algorithm_case it = {
+        .topology = fixture_topology(*state, "1x8 gpu:h100 nvswitch", NULL, 0),
+        .kind = MODEL_ALL_TO_ALL,
+        .size_bytes = 1e9,
+        .config = config_of(MODEL_PAIRWISE, MODEL_SIMPLE, 7, 512, 2097152)};
+
+    for (int protocol = 0; protocol < MODEL_PROTOCOLS; protocol++) {
+        struct model_collective cost;
+
+        it.config.protocol = protocol;
+        cost = cost_of(*state, &it);
+        assert_near(flows_on(&it, &cost, "node0.gpu2.nvlink.out"),
+                    flows[protocol], 1e-9);
+        assert_near(cost.chunk_bytes, chunks[protocol], 1e-6);
+        assert_null(cost.fault);
+    }
+    it.topology = fixture_topology(*state, "1x8 gpu:a100", NULL, 0);
+    assert_non_null(cost_of(*state, &it).fault);
+}
+
+/*
+ * 2 nodes of 2, no PXN; 1000 bytes a warp, 128 threads, chunks of 8000, all
+ * that a peer gets of a channel (32 kB to 4, 1 channel). A CTA has 4 pairs at
+ * once, the own too, and sends with half of itself: f = b = 4000 / 8. A send
+ * takes half of an exchange, here 1/2: 4000 bytes.
+ *
+ *     NVLink    R 2    8 + 16 + 0.25     24.25; a hop 24.75
+ *     network   R 1    8 + 8 + 0.25      16.25; 16 + 13.25 + 8 = 37.25
+ *
+ * Of 3 peers one is near: the mean of a chunk is 56.75 / 3, of a hop 99.25 / 3.
+ */
+static void pace_by_hand(void **state)
+{
+    static const char *const sets[] = {
+        "gpu.channel.warp_in_flight=1 kB", "gpu.channel.issue_rate=4 GB/s",
+        "gpu.channel.rate=1 TB/s",         "gpu.channel.sync=0.25 us",
+        "gpu.channel.start=0 us",          "gpu.channel.reduce=1",
+        "gpu.channel.exchange=1",          "gpu.hbm.latency=1 us",
+        "node.nvlink.latency=0.5 us",      "node.nics.achieved=1",
+        "node.nics.latency=3 us",          "node.nics.sync=10 us",
+        "node.nics.channel_rate=1 TB/s",   "node.nics.pxn=false"};
+    static const int ends[] = {0, 1};
+    struct algorithm_case it = {
+        .topology =
+            fixture_topology(*state, "2x2 gpu:a100 nvswitch nic:2x8Gbit/s",
+                             sets, FIXTURE_COUNT(sets)),
+        .kind = MODEL_ALL_TO_ALL,
+        .size_bytes = 32e3,
+        .config = config_of(MODEL_PAIRWISE, MODEL_SIMPLE, 1, 128, 2097152)};
+
+    for (int folded = 0; folded < 2; folded++) {
+        struct model_collective cost;
+
+        it.folded = folded == 1;
+        cost = cost_of(*state, &it);
+        assert_near_ratio(cost.chunk_bytes, 8000, 1e-12);
+        assert_near_ratio(cost.channel_bytes_per_us, 24000 / (56.75 / 3),
+                          1e-12);
+        assert_near_ratio(cost.fill_us, (99.25 - 56.75) / 3, 1e-12);
+    }
+    /* the whole CTA: 1 + 2 + 0.25, and the way of 0.5 until it is full */
+    it.kind = MODEL_SEND;
+    it.folded = false;
+    it.shift = 1;
+    it.group = (struct model_group){.name = "s", .ranks = ends, .count = 2};
+    it.config.chunk_bytes = 8000;
+    {
+        struct model_collective cost = cost_of(*state, &it);
+
+        assert_near_ratio(cost.channel_bytes_per_us, 8000 / 3.25, 1e-12);
+        assert_near_ratio(cost.fill_us, 0.5, 1e-9);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -199,6 +383,11 @@ int main(void)
         cmocka_unit_test(nics_beside_a_gpu_share_its_channels),
         cmocka_unit_test(a_whole_turn_moves_nothing),
         cmocka_unit_test(hbm_bytes_over_the_network),
+        cmocka_unit_test(bytes_by_hand),
+        cmocka_unit_test(links_of_a_send_recv),
+        cmocka_unit_test(a_send_has_a_direction),
+        cmocka_unit_test(protocols_of_an_all_to_all),
+        cmocka_unit_test(pace_by_hand),
         cmocka_unit_test(copy_engines_hold_no_sm),
         cmocka_unit_test(engines_share_their_rate),
         cmocka_unit_test(engines_stay_on_their_node),

@@ -74,21 +74,61 @@ static void near_ranks_get_most(void **state)
 }
 
 /*
- * A step is full when a block has gone the log2 n distances, the pace itself
- * counts one step: n = 2 nothing, n = 4 one step, 5 to 8 two, 9 three.
+ * 1000 bytes a warp, 128 threads, R = 1: f = b = 4000; chunks of 8000: 2 + 2
+ * and the CTA's 0.25 us in the stream; a hop 4 + 0.25 + 3 + 10 + 8000 / 1000. A
+ * block is everywhere after log2 n hops, of which the pace counts a chunk: n =
+ * 2 one, 3 and 4 two, 5 to 8 three, 9 four.
  */
-static void the_pipeline_fills_in_steps(void **state)
+static void hops_are_logarithmic(void **state)
 {
-    static const int steps[] = {0, 1, 1, 2, 2, 2, 2, 3};
+    static const char *const sets[] = {
+        "gpu.channel.warp_in_flight=1 kB", "gpu.channel.issue_rate=4 GB/s",
+        "gpu.channel.rate=1 TB/s",         "gpu.channel.sync=0.25 us",
+        "gpu.channel.start=0 us",          "gpu.channel.reduce=1",
+        "gpu.channel.exchange=1",          "gpu.hbm.latency=1 us",
+        "node.nics.rate=8 Gbit/s",         "node.nics.achieved=1",
+        "node.nics.latency=3 us",          "node.nics.sync=10 us",
+        "node.nics.channel_rate=1 TB/s"};
+    static const int hops[] = {1, 2, 2, 3, 3, 3, 3, 4};
 
     for (int nodes = 2; nodes <= 9; nodes++) {
         struct algorithm_case it = pat_over(*state, nodes, MODEL_ALL_GATHER);
-        struct model_collective cost = cost_of(*state, &it);
-        double step_us = cost.chunk_bytes / cost.channel_bytes_per_us;
-        double start_us = it.topology->gpu.start_us;
+        struct model_collective cost;
 
-        assert_near_ratio(cost.chunk_bytes, 524288, 1e-12); /* a slot */
-        assert_near(cost.fill_us, start_us + steps[nodes - 2] * step_us, 1e-9);
+        it.topology = fixture_topology(
+            *state,
+            model_arena_format(*state, "%dx1 gpu:a100 nic:1x100Gbit/s", nodes),
+            sets, FIXTURE_COUNT(sets));
+        it.config.threads = 128;
+        it.config.chunk_bytes = 8000;
+        cost = cost_of(*state, &it);
+        assert_near_ratio(cost.channel_bytes_per_us, 8000 / 4.25, 1e-12);
+        assert_near(cost.fill_us, hops[nodes - 2] * 25.25 - 4.25, 1e-9);
+    }
+}
+
+/*
+ * 4 channels, NCCL 2.23: an AllGather takes 512 KiB from 32 x 4 x 512 KiB = 64
+ * MiB on, 256 KiB from 32 MiB, at least 64 KiB; a ReduceScatter from half of
+ * that. A block of 4 MiB on 2 nodes leaves 512 KiB a channel.
+ */
+static void chunks_by_size(void **state)
+{
+    static const struct {
+        enum model_collective_kind kind;
+        double size_mib, chunk_kib;
+    } rows[] = {
+        {MODEL_ALL_GATHER, 64, 512},     {MODEL_ALL_GATHER, 63, 256},
+        {MODEL_ALL_GATHER, 32, 256},     {MODEL_ALL_GATHER, 16, 128},
+        {MODEL_ALL_GATHER, 4, 64},       {MODEL_REDUCE_SCATTER, 32, 512},
+        {MODEL_REDUCE_SCATTER, 31, 256}, {MODEL_REDUCE_SCATTER, 4, 64}};
+
+    for (int i = 0; i < FIXTURE_COUNT(rows); i++) {
+        struct algorithm_case it = pat_over(*state, 2, rows[i].kind);
+
+        it.size_bytes = rows[i].size_mib * 1048576;
+        assert_near_ratio(cost_of(*state, &it).chunk_bytes,
+                          rows[i].chunk_kib * 1024, 1e-12);
     }
 }
 
@@ -133,7 +173,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bytes_are_those_of_the_ring),
         cmocka_unit_test(near_ranks_get_most),
-        cmocka_unit_test(the_pipeline_fills_in_steps),
+        cmocka_unit_test(hops_are_logarithmic),
+        cmocka_unit_test(chunks_by_size),
         cmocka_unit_test(hbm_bytes),
         cmocka_unit_test(one_rank_a_node),
     };
