@@ -101,9 +101,9 @@ static enum model_status report_empty(struct reader *reader,
                             node->key, hint, "no name given");
 }
 
-/* Merge the chain of `base:` files below root. */
-static enum model_status read_bases(struct reader *reader,
-                                    struct model_node *root)
+/* Merge the chain of `base:` files, of folder `folder`, below root. */
+static enum model_status
+read_bases(struct reader *reader, struct model_node *root, const char *folder)
 {
     struct model_node *base = model_node_take(root, "base");
 
@@ -112,17 +112,17 @@ static enum model_status read_bases(struct reader *reader,
         struct model_node *under;
 
         if (base->kind == MODEL_SCALAR && base->text[0] == '\0') {
-            return report_empty(reader, base, "write base: lagom-a");
+            return report_empty(reader, base, "write base: and a name");
         }
         if (depth == BASES_MAX || base->kind != MODEL_SCALAR) {
             return model_errors_add(
                 reader->errors, MODEL_BAD_INPUT, base->place, "base",
-                "write the name of one topology file",
+                "write the name of one file",
                 base->kind == MODEL_SCALAR
                     ? "bases are nested too deep, or in a circle"
                     : "base is not a name");
         }
-        path = named_file(reader, base, "topologies", "");
+        path = named_file(reader, base, folder, "");
         under = path != NULL ? read_mapping(reader, path) : NULL;
         if (under == NULL) {
             return MODEL_BAD_INPUT;
@@ -159,6 +159,7 @@ apply_overrides(struct reader *reader, struct model_node *root, bool gpu)
 static struct model_node *read_gpu(struct reader *reader,
                                    const struct model_node *mapping)
 {
+    static const char folder[] = "topologies/gpu";
     struct model_node *gpu = model_node_find(mapping, "gpu");
     const char *path;
 
@@ -168,15 +169,19 @@ static struct model_node *read_gpu(struct reader *reader,
                                "required key is missing");
         return NULL;
     }
-    if (gpu->kind != MODEL_SCALAR) {
-        return gpu;
-    }
-    if (gpu->text[0] == '\0') {
+    if (gpu->kind == MODEL_SCALAR && gpu->text[0] == '\0') {
         (void)report_empty(reader, gpu, "write gpu: a40");
         return NULL;
     }
-    path = named_file(reader, gpu, "topologies/gpu", "gpu/");
-    return path != NULL ? read_mapping(reader, path) : NULL;
+    if (gpu->kind == MODEL_SCALAR) {
+        path = named_file(reader, gpu, folder, "gpu/");
+        gpu = path != NULL ? read_mapping(reader, path) : NULL;
+    }
+    if (model_node_is_mapping(gpu) &&
+        read_bases(reader, gpu, folder) != MODEL_OK) {
+        return NULL;
+    }
+    return gpu;
 }
 
 /* node.KEY over defaults.KEY.CHOICE, where CHOICE is named by the topology. */
@@ -410,7 +415,7 @@ enum model_status model_topology_bind(struct model_arena *arena,
 
     memset(topology, 0, sizeof(*topology));
     topology->label = label;
-    if (read_bases(&reader, root) != MODEL_OK ||
+    if (read_bases(&reader, root, "topologies") != MODEL_OK ||
         apply_overrides(&reader, root, false) != MODEL_OK) {
         return MODEL_BAD_INPUT;
     }
