@@ -280,6 +280,10 @@ static void list_names(struct sim_cli *cli, const char *folder)
     qsort(sorted, count, sizeof(const char *), compare_names);
     (void)fprintf(cli->out, "%s\n", folder);
     for (size_t i = 0; i < count; i++) {
+        /* It holds parts of topologies, for model/topology_read.c. */
+        if (strcmp(sorted[i], "defaults") == 0) {
+            continue;
+        }
         if (i == 0 || strcmp(sorted[i], sorted[i - 1]) != 0) {
             (void)fprintf(cli->out, "  %s\n", sorted[i]);
         }
@@ -314,11 +318,21 @@ enum model_status sim_command_help(struct sim_cli *cli)
 {
     static const struct {
         const char *name;
+        const char *first; /* said before the keys */
         const struct model_field *fields;
-    } files[] = {{"topology", model_topology_fields},
-                 {"gpu", model_gpu_fields},
-                 {"workload", model_workload_fields},
-                 {"plan", model_plan_fields}};
+    } files[] = {
+        {"topology",
+         "base: NAME takes what a file leaves out from another topology.\n"
+         "Where a required key is missing then, the GPU's file or\n"
+         "topologies/defaults.yaml gives it. A number written without `from`\n"
+         "counts as a guess.\n\n",
+         model_topology_fields},
+        {"gpu",
+         "base: NAME takes what a file leaves out from another GPU's file.\n"
+         "A number written without `from` counts as a guess.\n\n",
+         model_gpu_fields},
+        {"workload", "", model_workload_fields},
+        {"plan", "", model_plan_fields}};
     const struct sim_cli_list *operands = &cli->options.operands;
     const char *what = operands->count > 0 ? operands->items[0] : NULL;
     const char *key = operands->count > 1 ? operands->items[1] : NULL;
@@ -336,10 +350,8 @@ enum model_status sim_command_help(struct sim_cli *cli)
         return MODEL_OK;
     }
     for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-        if (strcmp(files[i].name, what) == 0 && i == 0 && key == NULL) {
-            (void)fputs("Where a topology leaves a required key out, the "
-                        "GPU's file or\ntopologies/defaults.yaml gives it.\n\n",
-                        cli->out);
+        if (strcmp(files[i].name, what) == 0 && key == NULL) {
+            (void)fputs(files[i].first, cli->out);
         }
         if (strcmp(files[i].name, what) == 0 &&
             model_schema_help(files[i].fields, key, cli->out)) {
@@ -349,7 +361,7 @@ enum model_status sim_command_help(struct sim_cli *cli)
     return model_errors_add(
         cli->errors, MODEL_USAGE, (struct model_place){"lagom", 0, 0}, NULL,
         "write lagom help topology, gpu, workload, plan, or "
-        "the name of a command",
+        "the name of a command; a key below another as node.nics",
         "no help on %s%s%s", what, key != NULL ? " " : "",
         key != NULL ? key : "");
 }
