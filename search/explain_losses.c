@@ -32,7 +32,7 @@ sort_losses(const struct sim_lost *lost, bool kernels, struct loss list[LOSSES])
     list[1] = (struct loss){"L2", lost->l2};
     list[2] = (struct loss){"HBM", lost->hbm};
     list[3] = (struct loss){"shared links", lost->link};
-    list[4] = (struct loss){"waiting for other ranks", lost->peer};
+    list[4] = (struct loss){"waiting for other ranks or data", lost->peer};
     list[5] = (struct loss){"the CPU's launches", lost->launch};
     qsort(list, LOSSES, sizeof(*list), compare_losses);
 }

@@ -87,13 +87,16 @@ static void put_collectives(const struct page *page, int window)
         for (int j = 0; j < i && !said; j++) {
             said = search_words_alike(it, &it->windows.parts[j], part);
         }
-        if (!said && shown++ < COLLECTIVES_SHOWN) {
+        if (!said && (shown++ < COLLECTIVES_SHOWN || page->all)) {
             put(page, 2, search_words_collective(page->arena, it, part));
         }
     }
-    if (shown > COLLECTIVES_SHOWN) {
-        (void)fprintf(page->out, "  and %d other kinds and sizes\n",
-                      shown - COLLECTIVES_SHOWN);
+    if (shown > COLLECTIVES_SHOWN && !page->all) {
+        int others = shown - COLLECTIVES_SHOWN;
+
+        (void)fprintf(page->out,
+                      "  and %d of other kind%s or size%s (-v lists all)\n",
+                      others, others > 1 ? "s" : "", others > 1 ? "s" : "");
     }
 }
 

@@ -113,6 +113,13 @@ static const char *words_of_totals(struct model_arena *arena,
             arena, "Collectives run for %s of it; there are no kernels.%s",
             comm, idle);
     }
+    if (!(result->exposed_comm_us > 0.0)) {
+        return model_arena_format(
+            arena,
+            "Kernels run for %s of it, collectives for %s, all beside "
+            "kernels.%s",
+            compute, comm, idle);
+    }
     return model_arena_format(
         arena,
         "Kernels run for %s of it, collectives for %s, of which %s are "
