@@ -166,10 +166,10 @@ static void check_fold(struct setup *setup, const struct model_op *op)
     int gpus = setup->sim->request.topology->gpus_per_node;
 
     if (group->ranks != NULL) {
-        fault(setup, op, "run with --ranks all",
+        fault(setup, op, "lagom run and explain simulate it with --ranks all",
               "a group of chosen ranks cannot be folded into one rank");
     } else if (!model_group_folds(group, gpus)) {
-        fault(setup, op, "run with --ranks all",
+        fault(setup, op, "lagom run and explain simulate it with --ranks all",
               model_arena_format(setup->errors->arena,
                                  "groups of %d lie unevenly on nodes of %d "
                                  "GPUs and cannot be folded",
