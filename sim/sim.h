@@ -20,6 +20,9 @@
  * Folded, one rank stands for all: right where every rank has the same
  * program and an equivalent place. With all ranks each has its own SMs and HBM,
  * but a collective still takes the mean HBM traffic over its ring from each.
+ *
+ * A caller reads a topology (model/topology.h), then a workload for it
+ * (model/workload.h), then sim_new and sim_run, all in one arena.
  */
 #ifndef SIM_SIM_H
 #define SIM_SIM_H
@@ -32,7 +35,9 @@ struct sim_request {
     const struct model_topology *topology;
     const struct model_workload *workload;
     const struct model_plan *plan;       /* or NULL */
-    const struct model_config *fallback; /* NCCL's own choice, or NULL */
+    const struct model_config *fallback; /* NCCL's own choice, as in
+                                            topology->observed.config; NULL:
+                                            ops and plan say all */
     bool all_ranks;                      /* simulate each rank */
     uint64_t seed;                       /* of jitter */
     uint64_t event_limit;                /* 0: a large default */
