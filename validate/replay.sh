@@ -43,8 +43,9 @@ pairwise    simple   send_recv  any   nvswitch|nvlink:mesh 640     512 KiB  32
 '
 rings='all_gather reduce_scatter all_reduce broadcast reduce'
 
-# Constants of the model were fitted to these: they show a fit.
-fitted='autoccl-a40-allgather b300-channels'
+# Constants of the model were fitted to these, or to one kind of theirs: they
+# show a fit.
+fitted='autoccl-a40-allgather b300-channels stas-h200:all_reduce'
 
 # The choices of an op's key, as the program's own help lists them.
 choices() {

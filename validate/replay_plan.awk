@@ -142,7 +142,7 @@ $7 < min {
     sub(/.*gpu:/, "", gpu)
     sub(/[ -].*/, "", gpu)
     name = set ~ /^autoccl/ ? $1 : set " " kind
-    print row, name, gpu, $3 "x" $4 / $3, kind, $7, $8, set in is_fitted, \
+    print row, name, gpu, $3 "x" $4 / $3, kind, $7, $8, (set in is_fitted || set ":" kind in is_fitted), \
         $11, $12, note("chunk_bytes") > (work "/rows")
 }
 
