@@ -155,6 +155,8 @@ void model_collective_nvls(struct model_walk *walk,
     model_walk_start(walk, task->config, &role, 0.0);
     chunk_bytes = make_switched(walk, task, result);
     model_parts_finish(walk, task, chunk_bytes, result);
+    /* A loop moves a chunk of each head through every cache. */
+    result->footprint_bytes *= local_count(walk, task->group);
     if (model_group_spans_nodes(task->group,
                                 walk->fabric->topology->gpus_per_node)) {
         result->fault = "nvls stays on one node; nvls_tree joins several";
@@ -199,4 +201,5 @@ void model_collective_nvls_tree(struct model_walk *walk,
         2.0 * (double)model_parts_tree_depth(nodes) * n * chunk_bytes;
     result->hbm_ratio += model_parts_fifo_ratio(walk, task);
     model_parts_finish(walk, task, chunk_bytes, result);
+    result->footprint_bytes *= n;
 }

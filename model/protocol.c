@@ -6,19 +6,10 @@
 #include <math.h>
 
 static const struct model_protocol_facts table[MODEL_PROTOCOLS] = {
-    [MODEL_SIMPLE] = {.wire_ratio = 1.0,
-                      .slot_bytes = 524288.0,
-                      .slices = 2,
-                      .sync_warps = 1,
-                      .grain_bytes = 512.0},
-    [MODEL_LL] = {.wire_ratio = 2.0,
-                  .slot_bytes = 32768.0,
-                  .slices = 1,
-                  .grain_bytes = 16.0},
-    [MODEL_LL128] = {.wire_ratio = 128.0 / 120.0,
-                     .slot_bytes = 576000.0,
-                     .slices = 1,
-                     .grain_bytes = 1920.0}};
+    [MODEL_SIMPLE] = {.wire_ratio = 1.0, .slot_bytes = 524288.0, .slices = 2},
+    [MODEL_LL] = {.wire_ratio = 2.0, .slot_bytes = 32768.0, .slices = 1},
+    [MODEL_LL128] = {
+        .wire_ratio = 128.0 / 120.0, .slot_bytes = 576000.0, .slices = 1}};
 
 const struct model_protocol_facts *
 model_protocol_facts(enum model_protocol protocol)

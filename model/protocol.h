@@ -19,11 +19,9 @@
 enum { MODEL_FIFO_SLOTS = 8 };
 
 struct model_protocol_facts {
-    double wire_ratio;  /* bytes on the wire per byte of payload */
-    double slot_bytes;  /* payload of one FIFO slot; Simple: by default */
-    int slices;         /* of a ring's chunk, each with its own flag */
-    int sync_warps;     /* warps of a ring's CTA beside the workers */
-    double grain_bytes; /* chunks are multiples of it */
+    double wire_ratio; /* bytes on the wire per byte of payload */
+    double slot_bytes; /* payload of one FIFO slot; Simple: by default */
+    int slices;        /* of a ring's chunk, each with its own flag */
 };
 
 const struct model_protocol_facts *

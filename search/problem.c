@@ -23,6 +23,7 @@ static int find_class(struct search_problem *problem, const struct model_op *op)
 
         if (model_same_text(known->window, op->window) &&
             known->kind == op->kind && known->group == op->group &&
+            known->shift == op->shift &&
             model_config_equal(&known->fixed, &op->config) &&
             model_same(known->bytes, op->bytes)) {
             return i;
@@ -34,6 +35,7 @@ static int find_class(struct search_problem *problem, const struct model_op *op)
                               .kind = op->kind,
                               .bytes = op->bytes,
                               .group = op->group,
+                              .shift = op->shift,
                               .fixed = op->config,
                               .baseline = model_plan_default(
                                   model_op_collective(op), &problem->baseline),

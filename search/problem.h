@@ -17,6 +17,7 @@ struct search_class {
     int kind;           /* enum model_op_kind */
     double bytes;
     int group;
+    int shift;                    /* send_recv, send */
     struct model_config fixed;    /* keys that the ops themselves give */
     struct model_config baseline; /* what NCCL itself would choose */
     int window_index;

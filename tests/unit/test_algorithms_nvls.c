@@ -25,6 +25,7 @@ static struct algorithm_case nvls_on(struct model_arena *arena,
  * its eighth reduced and all of the result: 18 in. 6 HBM bytes: copy in 2, the
  * switch reads 1 and writes 1, copy out 2. A ReduceScatter sends all, gets an
  * eighth and writes it: 2 + 1 + 1/8. An AllGather the reverse. Folded the same.
+ * A loop moves 128 KiB of each of 8 heads on 16 channels: 16 MiB in L2.
  */
 static void bytes_by_hand(void **state)
 {
@@ -46,6 +47,7 @@ static void bytes_by_hand(void **state)
         assert_near_ratio(cost.channel_bytes, 1e9, 1e-12);
         assert_int_equal(cost.sms, 16);
         assert_near_ratio(cost.hbm_ratio, rows[i / 2].hbm_ratio, 1e-12);
+        assert_near_ratio(cost.footprint_bytes, 16.0 * 1048576, 1e-12);
         assert_int_equal(cost.use_count, 16);
         for (int gpu = 0; gpu < 8; gpu++) {
             assert_near(flows_on(&it, &cost,
