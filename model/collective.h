@@ -66,9 +66,8 @@ struct model_collective {
     double crowded_bytes_per_us;  /* the same beside kernels, whose data drive
                                      the FIFOs out of L2 */
     double fill_us;               /* from all resident to steady progress */
-    double fill_bytes;            /* moved in it at the channel's own pace, on
-                                     the way of a first chunk: progress, which
-                                     slow links make take longer */
+    double fill_bytes;            /* progress that a first chunk's way is: at
+                                     the links' pace it may take longer */
     double step_latency_us;       /* part of a step in which nothing is moved */
     double step_bytes;            /* progress of a step */
     int first_steps;              /* that channels begin together; see below */

@@ -32,38 +32,86 @@
 
 #include <math.h>
 
-/* Ring edges that leave shown ranks; an open one lacks that into member 0. */
+/* The ring of one group in one variant, as far as it is shown. */
+struct arc {
+    const struct model_group *group;
+    struct model_ring ring;
+    int variant;
+    int first, end; /* members */
+    int nodes;      /* that these stand for, 1: no others */
+    bool open, reversed;
+};
+
+/* Is member 0 entered from a member that is shown? */
+static bool root_is_entered(const struct arc *arc)
+{
+    int root = model_group_rank(arc->group, 0);
+
+    for (int member = arc->first; member < arc->end; member++) {
+        if (model_ring_next(&arc->ring, member, arc->variant) == root) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/*
+ * Edges that leave shown ranks. An open ring lacks the one into member 0; where
+ * a node stands for several, one node of them lacks it, or that between nodes.
+ */
+static void walk_arc(struct model_walk *walk, const struct arc *arc, int flows)
+{
+    int gpus = walk->fabric->topology->gpus_per_node;
+    int root = model_group_rank(arc->group, 0);
+    bool entered = arc->open && root_is_entered(arc);
+    double but_one = (double)(arc->nodes - 1) / (double)arc->nodes;
+
+    for (int member = arc->first; member < arc->end; member++) {
+        int rank = model_group_rank(arc->group, member);
+        int next = model_ring_next(&arc->ring, member, arc->variant);
+        bool closes = arc->open &&
+                      (entered ? next == root
+                               : arc->nodes > 1 && next / gpus != rank / gpus);
+
+        walk->count_ratio = closes ? but_one : 1.0;
+        if (walk->count_ratio > 0.0) {
+            (void)model_walk_send(
+                walk, arc->reversed ? next : rank, arc->reversed ? rank : next,
+                model_ring_nic(&arc->ring, arc->variant), (double)flows);
+        }
+    }
+    walk->count_ratio = 1.0;
+}
+
 static void walk_ring(struct model_walk *walk,
                       const struct model_collective_task *task,
                       bool open,
                       bool reversed)
 {
-    int gpus = walk->fabric->topology->gpus_per_node;
-    struct model_group *groups =
-        model_arena_array(walk->arena, (size_t)gpus, sizeof(*groups));
+    const struct model_fabric *fabric = walk->fabric;
+    bool folded = fabric->shown_nodes < fabric->topology->node_count;
+    struct model_group *groups = model_arena_array(
+        walk->arena, (size_t)fabric->topology->gpus_per_node, sizeof(*groups));
     int count = model_parts_groups(walk, task->group, 0, groups);
 
     for (int i = 0; i < count; i++) {
-        struct model_ring ring =
-            model_ring_make(walk->arena, walk->fabric->topology, &groups[i]);
-        int root = model_group_rank(&groups[i], 0);
-        int first;
-        int end;
+        struct arc arc = {.group = &groups[i],
+                          .nodes = 1,
+                          .open = open,
+                          .reversed = reversed};
 
-        model_parts_span(walk, &groups[i], 0, &first, &end);
-        for (int variant = 0; variant < ring.variants; variant++) {
+        arc.ring = model_ring_make(walk->arena, fabric->topology, &groups[i]);
+        if (open && folded) {
+            arc.nodes = model_parts_nodes(walk, &groups[i]);
+        }
+        model_parts_span(walk, &groups[i], 0, &arc.first, &arc.end);
+        for (int variant = 0; variant < arc.ring.variants; variant++) {
             int flows =
-                model_ring_channels(&ring, variant, task->config->channels);
+                model_ring_channels(&arc.ring, variant, task->config->channels);
 
-            for (int member = first; flows > 0 && member < end; member++) {
-                int rank = model_group_rank(&groups[i], member);
-                int next = model_ring_next(&ring, member, variant);
-
-                if (!open || next != root) {
-                    (void)model_walk_send(
-                        walk, reversed ? next : rank, reversed ? rank : next,
-                        model_ring_nic(&ring, variant), (double)flows);
-                }
+            arc.variant = variant;
+            if (flows > 0) {
+                walk_arc(walk, &arc, flows);
             }
         }
     }

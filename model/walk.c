@@ -28,6 +28,7 @@ void model_walk_start(struct model_walk *walk,
     walk->transport = (enum model_transport)config->transport;
     walk->role = *role;
     walk->chunk_bytes = chunk_bytes;
+    walk->count_ratio = 1.0;
     walk->weight = 0.0;
     walk->wait_us = 0.0;
     walk->stream_us = 0.0;
@@ -130,13 +131,13 @@ double model_walk_send(
     channel = model_channel_in_role(walk->fabric->topology, &hop,
                                     walk->protocol, &walk->role);
     add_crowded(walk, &hop);
-    add_fifo(walk, &hop, flows);
+    add_fifo(walk, &hop, flows * walk->count_ratio);
     check_path(walk, &hop);
     for (int i = 0; i < hop.link_count; i++) {
         model_walk_link(walk, hop.links[i],
                         flows * wire_ratio * hop.weights[i]);
     }
-    return add_times(walk, &channel, flows);
+    return add_times(walk, &channel, flows * walk->count_ratio);
 }
 
 double model_walk_pair(struct model_walk *walk,

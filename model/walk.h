@@ -24,6 +24,8 @@ struct model_walk {
     enum model_transport transport;
     struct model_channel_role role;
     double chunk_bytes; /* payload of one step */
+    double count_ratio; /* of the transfers that follow, how many there are for
+                           each flow: 1, or less where not all nodes have one */
     /* sums, weighted by flows */
     double weight;
     double wait_us;

@@ -298,8 +298,8 @@ double sim_rates_lockstep_us(const struct sim *sim,
     const struct model_collective *cost = joint->cost;
     double step_us =
         cost->step_latency_us + cost->step_bytes / shared_rate(sim, joint);
-    double filled_us = cost->fill_bytes / joint->alone_rate -
-                       cost->fill_bytes / cost->channel_bytes_per_us;
+    double filled_us =
+        cost->fill_bytes / shared_rate(sim, joint) - cost->fill_us;
 
     return fmax(filled_us, 0.0) +
            (double)cost->first_steps *
