@@ -79,7 +79,7 @@ static void walk_switch(struct model_walk *walk,
     int gpus = fabric->topology->gpus_per_node;
     double channels =
         (double)task->config->channels / fabric->topology->gpu.nvls_ratio;
-    bool folded = fabric->shown_nodes < fabric->topology->node_count;
+    bool folded = model_fabric_is_folded(fabric);
     bool every = folded || task->group->family;
     int count = every ? gpus : task->group->count;
 

@@ -30,7 +30,7 @@ static bool nodes_are_alike(const struct model_walk *walk,
 {
     const struct model_topology *topology = walk->fabric->topology;
 
-    return walk->fabric->shown_nodes < topology->node_count &&
+    return model_fabric_is_folded(walk->fabric) &&
            walk->fabric->leaf_count == 0 && group->ranks == NULL &&
            group->count == model_topology_rank_count(topology);
 }

@@ -10,12 +10,6 @@ static int gpus_per_node(const struct model_walk *walk)
     return walk->fabric->topology->gpus_per_node;
 }
 
-/* One node stands for several. */
-static bool is_folded(const struct model_walk *walk)
-{
-    return walk->fabric->shown_nodes < walk->fabric->topology->node_count;
-}
-
 int model_parts_groups(const struct model_walk *walk,
                        const struct model_group *group,
                        int node,
@@ -52,7 +46,7 @@ void model_parts_span(const struct model_walk *walk,
 
     *first = 0;
     *end = group->count;
-    if (!is_folded(walk)) {
+    if (!model_fabric_is_folded(walk->fabric)) {
         return;
     }
     while (*first < group->count &&
@@ -71,7 +65,9 @@ double model_parts_ranks(const struct model_walk *walk,
 {
     int gpus = gpus_per_node(walk);
 
-    return (double)(is_folded(walk) || group->family ? gpus : group->count);
+    return (double)(model_fabric_is_folded(walk->fabric) || group->family
+                        ? gpus
+                        : group->count);
 }
 
 int model_parts_nodes(const struct model_walk *walk,

@@ -89,7 +89,7 @@ static void walk_ring(struct model_walk *walk,
                       bool reversed)
 {
     const struct model_fabric *fabric = walk->fabric;
-    bool folded = fabric->shown_nodes < fabric->topology->node_count;
+    bool folded = model_fabric_is_folded(fabric);
     struct model_group *groups = model_arena_array(
         walk->arena, (size_t)fabric->topology->gpus_per_node, sizeof(*groups));
     int count = model_parts_groups(walk, task->group, 0, groups);

@@ -78,6 +78,12 @@ void model_fabric_make(const struct model_topology *topology,
                        bool folded,
                        struct model_fabric *fabric);
 
+/* True where one node stands for several. */
+static inline bool model_fabric_is_folded(const struct model_fabric *fabric)
+{
+    return fabric->shown_nodes < fabric->topology->node_count;
+}
+
 /* Links of one node, and at most so many more for its part of the leaves. */
 int model_fabric_links_of_node(const struct model_topology *topology);
 

@@ -284,11 +284,6 @@ static void route_from_nic(const struct model_fabric *fabric,
     descend(fabric, hop, to);
 }
 
-static bool is_folded(const struct model_fabric *fabric)
-{
-    return fabric->shown_nodes < fabric->topology->node_count;
-}
-
 /*
  * Up to the spine and down again, where the two NICs' leaves differ. Folded,
  * between rails all nodes do, and within one as many as leaf.h says.
@@ -307,7 +302,7 @@ static void pass_leaves(const struct model_fabric *fabric,
     double weight = up != down ? 1.0 : 0.0;
     double passing = weight;
 
-    if (is_folded(fabric)) {
+    if (model_fabric_is_folded(fabric)) {
         up %= model_leaf_rails(topology);
         down %= model_leaf_rails(topology);
         if (up == down) {

@@ -63,3 +63,33 @@ enum model_status search_choose(struct sim_cli *cli,
     }
     return status;
 }
+
+enum model_status search_request(struct sim_cli *cli,
+                                 struct sim_input *input,
+                                 struct model_plan *plan,
+                                 struct sim_request *request,
+                                 const char **name)
+{
+    enum model_status status = sim_load_check(cli, true);
+
+    if (status == MODEL_OK) {
+        status = sim_load(cli, cli->options.topologies.items[0],
+                          cli->options.workloads.items[0], input);
+    }
+    if (status == MODEL_OK) {
+        status = search_choose(cli, input, plan, name);
+    }
+    if (status != MODEL_OK) {
+        return status;
+    }
+    *request =
+        (struct sim_request){.topology = &input->topology,
+                             .workload = &input->workload,
+                             .plan = plan,
+                             .fallback = input->topology.observed.present
+                                             ? &input->topology.observed.config
+                                             : NULL,
+                             .all_ranks = cli->options.ranks == SIM_RANKS_ALL,
+                             .seed = cli->options.seed};
+    return MODEL_OK;
+}

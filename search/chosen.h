@@ -16,4 +16,14 @@ enum model_status search_choose(struct sim_cli *cli,
                                 struct model_plan *plan,
                                 const char **name);
 
+/*
+ * What run and explain simulate: loads input from the command line, chooses,
+ * and fills *request, which borrows input and plan.
+ */
+enum model_status search_request(struct sim_cli *cli,
+                                 struct sim_input *input,
+                                 struct model_plan *plan,
+                                 struct sim_request *request,
+                                 const char **name);
+
 #endif

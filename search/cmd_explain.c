@@ -93,27 +93,10 @@ enum model_status search_command_explain(struct sim_cli *cli)
 {
     struct sim_input input;
     struct model_plan plan = {.row_count = 0};
-    struct sim_request request = {.topology = &input.topology,
-                                  .workload = &input.workload,
-                                  .plan = &plan,
-                                  .all_ranks =
-                                      cli->options.ranks == SIM_RANKS_ALL,
-                                  .seed = cli->options.seed};
+    struct sim_request request;
     const char *name;
-    enum model_status status = sim_load_check(cli, true);
+    enum model_status status =
+        search_request(cli, &input, &plan, &request, &name);
 
-    if (status == MODEL_OK) {
-        status = sim_load(cli, cli->options.topologies.items[0],
-                          cli->options.workloads.items[0], &input);
-    }
-    if (status == MODEL_OK) {
-        status = search_choose(cli, &input, &plan, &name);
-    }
-    if (status != MODEL_OK) {
-        return status;
-    }
-    request.fallback = input.topology.observed.present
-                           ? &input.topology.observed.config
-                           : NULL;
-    return explain(cli, &input, &request, name);
+    return status == MODEL_OK ? explain(cli, &input, &request, name) : status;
 }
