@@ -280,7 +280,7 @@ PLOTS := $(patsubst plots/%.gp,build/plots/%,$(wildcard plots/*.gp))
 plot-files: $(PLOTS:%=%.svg) $(PLOTS:%=%.png)
 
 build/plots/speedup.csv: $(PROGRAM) $(wildcard topologies/*.yaml \
-		topologies/gpu/*.yaml workloads/*.yaml)
+		topologies/gpu/*.yaml topologies/nccl/*.yaml workloads/*.yaml)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(PROGRAM) compare --format csv $(REPRODUCE) >$@
 

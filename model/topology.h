@@ -31,6 +31,8 @@ struct model_nvlink {
     double bytes_per_us; /* achieved, per GPU and direction; mesh: divided
                             evenly over the peers; links: of one link */
     double latency_us;
+    int count; /* links of a GPU, as its data sheet has them; 0: not
+                  said; links: not used */
     const struct model_node *links_node; /* links: the list, as written */
     const int *links; /* links: numbers of links, gpus x gpus, symmetric */
 };
@@ -98,6 +100,8 @@ struct model_pcie {
 struct model_host {
     int sockets;
     int cpu;                   /* enum model_cpu */
+    int cpu_family, cpu_model; /* as the CPU numbers itself; NCCL's assumed
+                                  rates between sockets go by them */
     double cross_bytes_per_us; /* between two sockets, per direction */
     double cross_latency_us;
     double memory_bytes_per_us; /* one socket's memory, reads plus writes */
@@ -138,6 +142,12 @@ struct model_observed {
     const char *source;
 };
 
+/* Which NCCL runs there, and what it is told. */
+struct model_nccl_told {
+    const char *version;   /* of topologies/nccl: "2.18" */
+    struct model_list env; /* of const char *: "NCCL_P2P_LEVEL=PXB" */
+};
+
 struct model_topology {
     const char *name;
     const char *label; /* as the user named it on the command line */
@@ -150,6 +160,7 @@ struct model_topology {
     struct model_nics nics;
     struct model_network network;
     struct model_observed observed;
+    struct model_nccl_told nccl;
     struct model_list mixed; /* of struct model_mixed */
     struct model_variation variation;
     struct model_provenance provenance;

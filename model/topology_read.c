@@ -250,6 +250,8 @@ static enum model_status merge_defaults(struct reader *reader,
         model_node_text_at(model_node_find(node, "pcie"), "generation", ""));
     merge_part(reader, model_node_find(node, "pcie"), defaults, "cpu",
                model_node_text_at(model_node_find(node, "host"), "cpu", ""));
+    merge_part(reader, model_node_find(node, "host"), defaults, "host",
+               model_node_text_at(model_node_find(node, "host"), "cpu", ""));
     merge_part(reader, model_node_find(node, "nics"), defaults, "nics", NULL);
     merge_part(
         reader, model_node_find(root, "network"), defaults, "network",
