@@ -281,22 +281,10 @@ model_plan_find(const struct model_plan *plan,
     return NULL;
 }
 
-struct model_config model_plan_default(enum model_collective_kind kind,
-                                       const struct model_config *fallback)
-{
-    struct model_config config = *fallback;
-
-    if (config.algorithm != MODEL_UNSET &&
-        !model_collective_runs(kind, (enum model_algorithm)config.algorithm)) {
-        config.algorithm = (int)model_collective_algorithm(kind);
-    }
-    return config;
-}
-
 struct model_config model_plan_config(const struct model_plan *plan,
                                       const struct model_workload *workload,
                                       const struct model_op *op,
-                                      const struct model_config *fallback)
+                                      const struct model_nccl *nccl)
 {
     struct model_config config = op->config;
     const struct model_plan_row *row = model_plan_find(plan, workload, op);
@@ -304,11 +292,8 @@ struct model_config model_plan_config(const struct model_plan *plan,
     if (row != NULL) {
         model_config_fill(&config, &row->config);
     }
-    if (fallback != NULL) {
-        struct model_config last =
-            model_plan_default(model_op_collective(op), fallback);
-
-        model_config_fill(&config, &last);
+    if (nccl != NULL) {
+        config = model_nccl_complete(nccl, op, &config);
     }
     return config;
 }

@@ -13,7 +13,7 @@
 #ifndef MODEL_PLAN_H
 #define MODEL_PLAN_H
 
-#include "model/workload.h"
+#include "model/nccl.h"
 
 struct model_plan_row {
     const char *op;     /* id, or NULL */
@@ -64,20 +64,13 @@ model_plan_find(const struct model_plan *plan,
                 const struct model_op *op);
 
 /*
- * The fallback for a kind of collective: where its algorithm cannot do that
- * kind, with the kind's usual one.
- */
-struct model_config model_plan_default(enum model_collective_kind kind,
-                                       const struct model_config *fallback);
-
-/*
- * What an op runs with: its own keys, then the plan (may be NULL), then the
- * fallback for its kind.
+ * What an op runs with: its own keys, then the plan (may be NULL), then what
+ * NCCL makes of the rest (may be NULL: the rest stays open).
  */
 struct model_config model_plan_config(const struct model_plan *plan,
                                       const struct model_workload *workload,
                                       const struct model_op *op,
-                                      const struct model_config *fallback);
+                                      const struct model_nccl *nccl);
 
 /* The table of keys, for help. */
 extern const struct model_field model_plan_fields[];

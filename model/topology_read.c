@@ -256,12 +256,6 @@ static enum model_status merge_defaults(struct reader *reader,
     merge_part(
         reader, model_node_find(root, "network"), defaults, "network",
         model_node_text_at(model_node_find(root, "network"), "kind", "flat"));
-    merge_part(reader, model_node_mapping_at(reader->arena, root, "nccl"),
-               model_node_find(defaults, "nccl"),
-               strcmp(model_node_text_at(root, "nodes", "1"), "1") == 0
-                   ? "one_node"
-                   : "more_nodes",
-               model_node_text_at(nvlink, "kind", "none"));
     return MODEL_OK;
 }
 

@@ -86,9 +86,7 @@ enum model_status search_request(struct sim_cli *cli,
         (struct sim_request){.topology = &input->topology,
                              .workload = &input->workload,
                              .plan = plan,
-                             .fallback = input->topology.observed.present
-                                             ? &input->topology.observed.config
-                                             : NULL,
+                             .nccl = &input->nccl,
                              .all_ranks = cli->options.ranks == SIM_RANKS_ALL,
                              .seed = cli->options.seed};
     return MODEL_OK;

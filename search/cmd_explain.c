@@ -28,9 +28,8 @@ static bool tune(const struct sim_cli *cli,
 
     silent.errors = &errors;
     strategy = search_strategy_find(TUNER, &errors);
+    search_problem_make(cli->arena, &input->nccl, &problem);
     if (strcmp(chosen, TUNER) == 0 || strategy == NULL ||
-        search_problem_make(cli->arena, &input->topology, &input->workload,
-                            &problem, &errors) != MODEL_OK ||
         problem.class_count == 0 ||
         search_tune(&silent, input, strategy, &tuned) != MODEL_OK) {
         return false;

@@ -22,7 +22,7 @@ static enum model_status simulate(void *context,
     struct sim_request request = {.topology = problem->topology,
                                   .workload = problem->workload,
                                   .plan = plan,
-                                  .fallback = &problem->baseline};
+                                  .nccl = problem->nccl};
     struct sim_result result;
     struct sim *sim;
     enum model_status status;

@@ -37,8 +37,8 @@ static int find_class(struct search_problem *problem, const struct model_op *op)
                               .group = op->group,
                               .shift = op->shift,
                               .fixed = op->config,
-                              .baseline = model_plan_default(
-                                  model_op_collective(op), &problem->baseline),
+                              .baseline = model_nccl_complete(
+                                  problem->nccl, op, &op->config),
                               .window_index = find_window(problem, op->window)};
     return problem->class_count++;
 }
@@ -53,18 +53,17 @@ static int collective_count(const struct model_workload *workload)
     return count;
 }
 
-enum model_status search_problem_make(struct model_arena *arena,
-                                      const struct model_topology *topology,
-                                      const struct model_workload *workload,
-                                      struct search_problem *problem,
-                                      struct model_errors *errors)
+void search_problem_make(struct model_arena *arena,
+                         const struct model_nccl *nccl,
+                         struct search_problem *problem)
 {
+    const struct model_workload *workload = nccl->workload;
     size_t ops = (size_t)workload->op_count;
     int collectives = collective_count(workload);
 
-    *problem = (struct search_problem){.topology = topology,
+    *problem = (struct search_problem){.topology = nccl->topology,
                                        .workload = workload,
-                                       .baseline = topology->observed.config};
+                                       .nccl = nccl};
     problem->classes = model_arena_array(arena, (size_t)collectives + 1,
                                          sizeof(*problem->classes));
     problem->windows =
@@ -84,16 +83,6 @@ enum model_status search_problem_make(struct model_arena *arena,
             problem->classes[problem->class_of[i]].op_count++;
         }
     }
-    if (problem->class_count > 0 && !topology->observed.present) {
-        struct model_place place = topology->tree->place;
-
-        return model_errors_add(errors, MODEL_BAD_INPUT, place, "nccl.observed",
-                                "write nccl: {observed: {transport: p2p, "
-                                "channels: 8, threads: 512, chunk: 2 MiB, "
-                                "source: ...}}",
-                                "does not say what NCCL chooses here");
-    }
-    return MODEL_OK;
 }
 
 void search_measure_make(struct model_arena *arena,

@@ -27,7 +27,7 @@ struct search_class {
 struct search_problem {
     const struct model_topology *topology;
     const struct model_workload *workload;
-    struct model_config baseline; /* what NCCL chooses for large collectives */
+    const struct model_nccl *nccl; /* that decides where nothing is tuned */
     struct search_class *classes;
     int class_count;
     const char **windows;
@@ -45,15 +45,12 @@ struct search_measure {
 };
 
 /*
- * Find classes and windows. Everything lives in the arena and borrows topology
- * and workload. MODEL_BAD_INPUT when the topology does not say what NCCL
- * chooses and an op leaves it open.
+ * Find the classes and windows of NCCL's workload. Everything lives in the
+ * arena and borrows nccl.
  */
-enum model_status search_problem_make(struct model_arena *arena,
-                                      const struct model_topology *topology,
-                                      const struct model_workload *workload,
-                                      struct search_problem *problem,
-                                      struct model_errors *errors);
+void search_problem_make(struct model_arena *arena,
+                         const struct model_nccl *nccl,
+                         struct search_problem *problem);
 
 void search_measure_make(struct model_arena *arena,
                          const struct search_problem *problem,

@@ -121,10 +121,7 @@ enum model_status search_tune(struct sim_cli *cli,
     struct model_arena *scratch;
     enum model_status status;
 
-    if (search_problem_make(cli->arena, &input->topology, &input->workload,
-                            &tuned->problem, cli->errors) != MODEL_OK) {
-        return MODEL_BAD_INPUT;
-    }
+    search_problem_make(cli->arena, &input->nccl, &tuned->problem);
     work = model_arena_new();
     scratch = model_arena_new();
     status = search_guarded(cli, strategy, tuned, work, scratch);

@@ -4,6 +4,7 @@
 #include "sim/load.h"
 
 #include "model/files.h"
+#include "sim/nccl_options.h"
 
 #include <string.h>
 
@@ -87,6 +88,7 @@ enum model_status sim_load(struct sim_cli *cli,
 {
     struct sim_cli_list for_topology;
     struct sim_cli_list for_workload;
+    struct model_nccl_settings settings;
     enum model_status status;
 
     sim_load_split(cli, &for_topology, &for_workload);
@@ -100,7 +102,17 @@ enum model_status sim_load(struct sim_cli *cli,
                               cli->errors);
         return status;
     }
-    return model_workload_read(cli->arena, workload, for_workload.items,
-                               for_workload.count, &input->topology,
-                               &input->workload, cli->errors);
+    status = sim_nccl_options(cli, &input->topology, &input->version, &settings);
+    if (status == MODEL_OK) {
+        status = model_workload_read(cli->arena, workload, for_workload.items,
+                                     for_workload.count, &input->topology,
+                                     &input->workload, cli->errors);
+    }
+    if (status == MODEL_OK) {
+        /* A version asked for by name is meant to be computed. */
+        model_nccl_make(cli->arena, &input->topology, &input->workload,
+                        &input->version, &settings, cli->options.nccl == NULL,
+                        &input->nccl);
+    }
+    return status;
 }

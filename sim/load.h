@@ -10,6 +10,8 @@
 struct sim_input {
     struct model_topology topology;
     struct model_workload workload;
+    struct model_nccl_version version;
+    struct model_nccl nccl; /* of all these */
 };
 
 /* The topology and workload of a row of a command, with --set applied. */

@@ -171,7 +171,8 @@ static void print_csv(struct sim_cli *cli, const struct sim_report *report)
 
     (void)fputs("id,kind,stream,rank,start_us,end_us,alone_us,slowdown,"
                 "lost_sm_us,lost_l2_us,lost_hbm_us,lost_link_us,lost_peer_us,"
-                "lost_launch_us,channels,threads,chunk_bytes,transport\n",
+                "lost_launch_us,channels,threads,chunk_bytes,transport,"
+                "algorithm,protocol\n",
                 cli->out);
     for (int i = 0; i < report->result->op_count; i++) {
         struct sim_op_result op = report->result->ops[i];
@@ -193,11 +194,14 @@ static void print_csv(struct sim_cli *cli, const struct sim_report *report)
             shown_us(op.lost.l2), shown_us(op.lost.hbm), shown_us(op.lost.link),
             shown_us(op.lost.peer), shown_us(op.lost.launch));
         if (model_op_is_collective(row)) {
-            (void)fprintf(cli->out, ",%d,%d,%.0f,%s\n", op.config.channels,
-                          op.config.threads, op.config.chunk_bytes,
-                          model_transport_names[op.config.transport]);
+            (void)fprintf(cli->out, ",%d,%d,%.0f,%s,%s,%s\n",
+                          op.config.channels, op.config.threads,
+                          op.config.chunk_bytes,
+                          model_transport_names[op.config.transport],
+                          model_algorithm_names[op.config.algorithm],
+                          model_protocol_names[op.config.protocol]);
         } else {
-            (void)fputs(",,,,\n", cli->out);
+            (void)fputs(",,,,,,\n", cli->out);
         }
     }
 }

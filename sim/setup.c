@@ -184,11 +184,11 @@ static void set_config(struct setup *setup, int index)
     const char *message;
 
     sim->configs[index] = model_plan_config(
-        sim->request.plan, sim->request.workload, op, sim->request.fallback);
+        sim->request.plan, sim->request.workload, op, sim->request.nccl);
     if (!model_config_is_complete(&sim->configs[index])) {
         fault(setup, op,
               "give algorithm, protocol, transport, channels, threads and "
-              "chunk in the op, a plan, or nccl.observed of the topology",
+              "chunk in the op or a plan",
               "its configuration is not complete");
         return;
     }

@@ -34,13 +34,12 @@
 struct sim_request {
     const struct model_topology *topology;
     const struct model_workload *workload;
-    const struct model_plan *plan;       /* or NULL */
-    const struct model_config *fallback; /* NCCL's own choice, as in
-                                            topology->observed.config; NULL:
-                                            ops and plan say all */
-    bool all_ranks;                      /* simulate each rank */
-    uint64_t seed;                       /* of jitter */
-    uint64_t event_limit;                /* 0: a large default */
+    const struct model_plan *plan; /* or NULL */
+    const struct model_nccl *nccl; /* decides what ops and plan leave open;
+                                      NULL: they say all */
+    bool all_ranks;                /* simulate each rank */
+    uint64_t seed;                 /* of jitter */
+    uint64_t event_limit;          /* 0: a large default */
 };
 
 /* Parts of the difference between time in company and time alone, us. */

@@ -8,8 +8,7 @@ BEGIN {
 }
 
 FNR == NR {
-    split($1, part, ".")
-    us[part[1]] = $6 - $5
+    us[$1] = $6 - $5
     next
 }
 

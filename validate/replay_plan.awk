@@ -1,8 +1,8 @@
 # replay_plan.awk - from records to simulations.
 #
-# Writes to the folder `work`: N.yaml, one workload a machine and number of
-# ranks, with an op rROW.ALGORITHM.PROTOCOL for each candidate of each row; jobs, a line for each N;
-# rows, what the tables need; skipped, what was left out and why.
+# Writes to the folder `work`: N.yaml, one workload a machine, NCCL version and
+# number of ranks, with an op rROW for each row; jobs, a line for each N; rows,
+# what the tables need; skipped, what was left out and why.
 
 BEGIN {
     FS = ","
@@ -13,18 +13,6 @@ BEGIN {
     }
     split(fitted, part, " ")
     for (i in part) is_fitted[part[i]] = 1
-    read_choices(kinds, "kind")
-    read_choices(algorithms, "algorithm")
-    read_choices(protocols, "protocol")
-    count = split(pairs, line_of, "\n")
-    for (i = 1; i <= count; i++) {
-        if (line_of[i] !~ /^(#|$)/) pair[++pair_count] = line_of[i]
-    }
-}
-
-function read_choices(list, key,    i, n, word) {
-    n = split(list, word, " ")
-    for (i = 1; i <= n; i++) known[key, word[i]] = 1
 }
 
 # The value of NAME=VALUE in a row's notes, or "".
@@ -38,12 +26,21 @@ function skip(reason) {
 }
 
 function key(name, value, unit) {
-    return value == "" || value == "-" ? "" : ", " name ": " value unit
+    return value == "" ? "" : ", " name ": " value unit
+}
+
+# The version whose rules are nearest to those of the row's: most changes came
+# with 2.22. "" where the row does not say.
+function version_of(text,    part) {
+    if (text == "") return ""
+    split(text, part, ".")
+    return part[1] > 2 || part[2] >= 22 ? "2.30" : "2.18"
 }
 
 # A job for the row's machine and ranks; made at its first row.
-function job_of(topology,    id, per_node, node, gpu, used, ranks) {
-    id = topology SUBSEP $3 SUBSEP $4
+function job_of(topology,    id, per_node, node, gpu, used, ranks, version) {
+    version = version_of($5)
+    id = topology SUBSEP $3 SUBSEP $4 SUBSEP version
     if (id in job) return job[id]
     job[id] = ++job_count
     per_node = form[topology]
@@ -62,51 +59,9 @@ function job_of(topology,    id, per_node, node, gpu, used, ranks) {
         group[job_count] = "part"
     }
     print "ops:" > file[job_count]
-    print job_count, topology, $3, used < per_node ? "all" : "folded" \
+    print job_count, topology, $3, used < per_node ? "all" : "folded", version \
         > (work "/jobs")
     return job_count
-}
-
-function add_op(id, settings) {
-    print "  - {id: " id ", kind: " kind ", size: " $7 " B, stream: s" \
-        key("group", group[number]) settings "}" > file[number]
-}
-
-# Says whether a pair may carry this row.
-function allowed(part, topology) {
-    return (part[3] == "ring5" ? index(" " rings " ", " " kind " ") > 0 \
-                               : part[3] == kind) &&
-        (part[4] == "any" || (part[4] == "one") == ($3 == 1)) &&
-        form[topology] ~ part[5] && (part[1] !~ /^nvls/ || $4 / $3 > 2) &&
-        ($14 == "" || $14 == part[1]) && ($15 == "" || $15 == part[2]) &&
-        (only == "" || index("+" only "+", "+" part[1] "/" part[2] "+")) &&
-        ("algorithm", part[1]) in known && ("protocol", part[2]) in known
-}
-
-# The ops of a row; returns how many.
-function add_ops(topology,    i, n, part, chunk, channels) {
-    chunk = note("chunk_bytes")
-    only = note("only")
-    for (i = 1; i <= pair_count; i++) {
-        split_pair(pair[i], part)
-        if (!allowed(part, topology)) continue
-        channels = $11 != "" ? $11 : part[8]
-        add_op("r" row "." part[1] "." part[2], key("algorithm", part[1]) \
-            key("protocol", part[2]) key("channels", channels) \
-            key("threads", $12 != "" ? $12 : part[6]) \
-            (chunk != "" ? key("chunk", chunk, " B") : key("chunk", part[7])) \
-            key("transport", note("transport")))
-        n++
-    }
-    return n
-}
-
-# Words of a pair; a chunk is two words, as "32 KiB", or "-".
-function split_pair(text, part,    n, word, i) {
-    n = split(text, word, " ")
-    for (i = 1; i <= 7; i++) part[i] = word[i]
-    part[8] = word[n]
-    if (n == 9) part[7] = word[7] " " word[8]
 }
 
 FNR == 1 {
@@ -127,17 +82,13 @@ $7 < min {
         skip("no topology " topology)
         next
     }
-    if (!(("kind", kind) in known)) {
-        skip("kind " kind " unknown to the program")
-        next
-    }
     number = job_of(topology)
     row++
-    candidates = add_ops(topology)
-    if (candidates == 0) {
-        skip($14 " " $15 " unknown to the program")
-        next
-    }
+    print "  - {id: r" row ", kind: " kind ", size: " $7 " B, stream: s" \
+        key("group", group[number]) key("algorithm", $14) \
+        key("protocol", $15) key("channels", $11) key("threads", $12) \
+        key("chunk", note("chunk_bytes"), " B") \
+        key("transport", note("transport")) "}" > file[number]
     gpu = form[topology]
     sub(/.*gpu:/, "", gpu)
     sub(/[ -].*/, "", gpu)

@@ -10,12 +10,8 @@ BEGIN {
 }
 
 FNR == NR {
-    split($1, part, ".")
-    us = $6 - $5
-    if (!(part[1] in best) || us < best[part[1]]) {
-        best[part[1]] = us
-        pick[part[1]] = part[2] " " part[3]
-    }
+    us[$1] = $6 - $5
+    pick[$1] = $19 " " $20 " " $15 "x" $16
     next
 }
 
@@ -25,7 +21,7 @@ FNR == 1 {
 }
 
 {
-    error = $7 / best["r" $1] - 1
+    error = $7 / us["r" $1] - 1
     if (!($2 in seen)) {
         seen[$2] = 1
         names[++name_count] = $2
@@ -45,7 +41,7 @@ FNR == 1 {
     }
     if (verbose) {
         printf "%-34s %-6s %12.0f %10.1f %10.1f %+7.1f%% %s\n", $2, $4, $6, $7,
-            best["r" $1], 100 * error, pick["r" $1]
+            us["r" $1], 100 * error, pick["r" $1]
     }
 }
 

@@ -217,6 +217,27 @@ fixture_tiny(struct model_arena *arena, const char *const *sets, int set_count)
                             base + set_count);
 }
 
+/* NCCL as the topology says. */
+static inline const struct model_nccl *
+fixture_nccl(struct model_arena *arena,
+             const struct model_topology *topology,
+             const struct model_workload *workload)
+{
+    struct model_nccl_version *version =
+        model_arena_alloc(arena, sizeof *version);
+    struct model_nccl *nccl = model_arena_alloc(arena, sizeof *nccl);
+    struct model_nccl_settings settings = model_nccl_settings_none();
+    struct model_errors errors = {.arena = arena};
+    enum model_status status = model_nccl_version_read(
+        arena, topology->nccl.version, (struct model_place){"test", 0, 0},
+        "nccl.version", version, &errors);
+
+    fixture_no_errors(&errors);
+    assert_int_equal(status, MODEL_OK);
+    model_nccl_make(arena, topology, workload, version, &settings, true, nccl);
+    return nccl;
+}
+
 /* A simulation that must end, with all invariants checked on its way. */
 static inline struct sim_result
 fixture_simulate(struct model_arena *arena, const struct sim_request *request)

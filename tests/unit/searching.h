@@ -23,12 +23,9 @@ problem_of(struct model_arena *arena,
            const struct model_workload *workload)
 {
     struct search_problem *problem = model_arena_alloc(arena, sizeof *problem);
-    struct model_errors errors = {.arena = arena};
 
-    assert_int_equal(
-        search_problem_make(arena, topology, workload, problem, &errors),
-        MODEL_OK);
-    fixture_no_errors(&errors);
+    search_problem_make(arena, fixture_nccl(arena, topology, workload),
+                        problem);
     return problem;
 }
 

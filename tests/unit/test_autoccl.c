@@ -29,7 +29,7 @@ static void nccl_is_the_plain_run(void **state)
     struct tuned tuned = tune(*state, topology, w, "nccl", 1);
     struct sim_request request = {.topology = topology,
                                   .workload = w,
-                                  .fallback = &topology->observed.config};
+                                  .nccl = fixture_nccl(*state, topology, w)};
     struct sim_result result = fixture_simulate(*state, &request);
 
     assert_near(tuned.outcome.iteration_us, result.iteration_us, 0);

@@ -326,7 +326,7 @@ static void expect_bound_holds(struct model_arena *arena,
     double bound_us = search_bound_us(arena, problem_of(arena, topology, w));
     struct sim_request request = {.topology = topology,
                                   .workload = w,
-                                  .fallback = &topology->observed.config};
+                                  .nccl = fixture_nccl(arena, topology, w)};
     struct sim_result result = fixture_simulate(arena, &request);
 
     if (result.iteration_us < bound_us) {

@@ -55,14 +55,14 @@ static void threads_do_not_meet(void **state)
     struct model_workload workload;
     struct model_errors errors = {.arena = *state};
     struct sim_request request = {.topology = topology,
-                                  .workload = &workload,
-                                  .fallback = &topology->observed.config};
+                                  .workload = &workload};
     struct worker workers[THREADS];
     uint64_t alone;
 
     assert_int_equal(model_workload_read(*state, "phi-2-fsdp", NULL, 0,
                                          topology, &workload, &errors),
                      MODEL_OK);
+    request.nccl = fixture_nccl(*state, topology, &workload);
     alone = simulate(&request);
     assert_true(alone != 0);
     for (int i = 0; i < THREADS; i++) {

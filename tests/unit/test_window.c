@@ -368,8 +368,7 @@ static void exposure_adds_up_on_phi_2(void **state)
     struct model_workload workload;
     struct model_errors errors = {.arena = *state};
     struct sim_request request = {.topology = topology,
-                                  .workload = &workload,
-                                  .fallback = &topology->observed.config};
+                                  .workload = &workload};
     struct sim_windows windows;
     struct sim_result result;
     double exposed_us = 0;
@@ -377,6 +376,7 @@ static void exposure_adds_up_on_phi_2(void **state)
     assert_int_equal(model_workload_read(*state, "phi-2-fsdp", NULL, 0,
                                          topology, &workload, &errors),
                      MODEL_OK);
+    request.nccl = fixture_nccl(*state, topology, &workload);
     result = fixture_simulate(*state, &request);
     windows = sim_windows_make(*state, &request, &result);
     assert_int_equal(windows.count, 3);
