@@ -7,8 +7,9 @@
  *
  *     t = latency * latency_count + M / bandwidth
  *
- * by that model, and the least time wins. Small messages then get fewer
- * channels, then fewer threads; the chunk follows from what is left.
+ * by that model, and the least time wins. latency_count is 1 for a collective
+ * that is not grouped with others, as all are here. Small messages then get
+ * fewer channels, then fewer threads; the chunk follows from what is left.
  */
 #ifndef MODEL_NCCL_TUNING_H
 #define MODEL_NCCL_TUNING_H
@@ -54,18 +55,31 @@ struct model_nccl_choice {
     int function; /* enum model_nccl_function; MODEL_UNSET: send and receive */
     double bytes; /* M, as NCCL counts it: the larger of both buffers */
     double time_us[MODEL_NCCL_ALGORITHMS][MODEL_NCCL_PROTOCOLS]; /* < 0: off */
-    int algorithm, protocol; /* NCCL's enumerations; what won */
+    /* NCCL's enumerations: what won. MODEL_UNSET, and nothing chosen below,
+     * when NCCL_ALGO and NCCL_PROTO leave nothing: NCCL fails then. */
+    int algorithm, protocol;
+    int transport; /* enum model_transport, as far as NCCL_P2P_DISABLE says */
     int channels;
     int threads;        /* workers */
     int extra_warps;    /* that synchronise, beside the workers */
+    double channel_bytes; /* of M: what the first channel has of it */
     double chunk_bytes; /* payload of one step of one channel */
     /* The way there: one step per cause that changed something, in order. */
     struct model_nccl_step steps[MODEL_NCCL_STEPS_MAX];
     int step_count;
 };
 
+/* The time of a pair by NCCL's model, M > 0; negative where it is off. */
+double model_nccl_time_us(const struct model_nccl_tuning *tuning,
+                          enum model_nccl_function function,
+                          int algorithm,
+                          int protocol,
+                          double bytes);
+
 /*
- * What NCCL does with M bytes (> 0). size_bytes is counted as nccl-tests count
+ * What NCCL does with M bytes (> 0). Of equal times the first in the order of
+ * the enumerations wins. A step of a ring may move less than chunk_bytes, where
+ * a rank has less of a channel; the simulator sees to that. size_bytes is counted as nccl-tests count
  * it (collective.h), which for these is NCCL's count too.
  */
 void model_nccl_choose(const struct model_nccl_tuning *tuning,
@@ -74,13 +88,20 @@ void model_nccl_choose(const struct model_nccl_tuning *tuning,
                        struct model_nccl_choice *choice);
 
 /*
- * The same for send and receive: bytes to one peer, of `peers` peers at once.
- * Protocol, channels (the whole kernel's), 640 threads, chunk by the farthest
- * path.
+ * The same for send and receive: bytes (> 0) to each of `peers` (>= 1) peers
+ * at once, as an all_to_all does, nearest first. Protocol of a channel's first
+ * part, channels of the whole kernel, threads of a full CTA, chunk by the
+ * farthest path that the communicator has.
  */
 void model_nccl_choose_p2p(const struct model_nccl_comm *comm,
                            double peer_bytes,
                            int peers,
                            struct model_nccl_choice *choice);
+
+/*
+ * What the simulator is to run. Send and receive are pairwise. Nothing is set
+ * when nothing was chosen.
+ */
+struct model_config model_nccl_config(const struct model_nccl_choice *choice);
 
 #endif
