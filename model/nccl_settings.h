@@ -1,12 +1,12 @@
 /*
  * nccl_settings.h - the NCCL_* variables of a job, as NCCL reads them.
  *
- * What nobody set is MODEL_UNSET (counts, levels, switches) or 0 (bytes); the
- * defaults are those of the version's tables (nccl_version.h). Values are kept
- * as the variable says; the clamps and resets that NCCL applies when it makes a
- * communicator or chooses an algorithm are in nccl_channels.c and
- * nccl_tuning.c, except where NCCL judges the text itself (nccl_settings.c says
- * where).
+ * What nobody set is MODEL_UNSET (counts, levels, switches), 0 (bytes), or
+ * negative where 0 has a meaning of its own; the defaults are those of the
+ * version's tables (nccl_version.h). Values are kept as the variable says; the
+ * clamps that NCCL applies when it makes a communicator or chooses an algorithm
+ * are in nccl_channels.c and nccl_tuning.c, except where they need no
+ * communicator (nccl_variables.c says which).
  */
 #ifndef MODEL_NCCL_SETTINGS_H
 #define MODEL_NCCL_SETTINGS_H
@@ -50,13 +50,17 @@ extern const char *const model_nccl_function_names[MODEL_NCCL_FUNCTIONS + 1];
 enum { MODEL_NCCL_THRESHOLDS = 2 }; /* algorithms that have some: tree, ring */
 
 struct model_nccl_settings {
-    /* NCCL_ALGO and NCCL_PROTO: what they leave, by function; all true where
-     * the variable is not set. */
+    /*
+     * NCCL_ALGO and NCCL_PROTO: what they leave, by function; all true where
+     * the variable says nothing of the function. Where NCCL_PROTO does and
+     * leaves LL128, NCCL uses LL128 even where it would not by itself.
+     */
     bool algorithm_allowed[MODEL_NCCL_FUNCTIONS][MODEL_NCCL_ALGORITHMS];
     bool protocol_allowed[MODEL_NCCL_FUNCTIONS][MODEL_NCCL_PROTOCOLS];
-    bool algorithm_set, protocol_set; /* was the variable given at all */
+    bool algorithm_set[MODEL_NCCL_FUNCTIONS];
+    bool protocol_set[MODEL_NCCL_FUNCTIONS];
 
-    int threads;       /* NCCL_NTHREADS */
+    int threads;       /* NCCL_NTHREADS, > 0 */
     int ll128_threads; /* NCCL_LL128_NTHREADS */
 
     int min_channels, max_channels; /* NCCL_MIN_/MAX_NCHANNELS, also _NRINGS */
@@ -67,20 +71,20 @@ struct model_nccl_settings {
 
     double buffer_bytes[MODEL_NCCL_PROTOCOLS]; /* NCCL_{LL_,LL128_,}BUFFSIZE */
     double p2p_net_chunk_bytes, p2p_pci_chunk_bytes, p2p_nvl_chunk_bytes;
-    double p2p_ll_threshold_bytes;
+    double p2p_ll_threshold_bytes; /* negative: not set; 0: never LL */
     double nvls_chunk_bytes, nvls_tree_chunk_bytes;
 
     int nvls_enable, pat_enable, collnet_enable;
 
-    /* NCCL_THREAD_THRESHOLDS: bytes per thread; 0: the version's. */
+    /* NCCL_THREAD_THRESHOLDS: bytes per thread; negative: not set. */
     double thread_threshold_bytes[MODEL_NCCL_THRESHOLDS][MODEL_NCCL_PROTOCOLS];
     double net_overhead_us; /* NCCL_NET_OVERHEAD (ns); negative: not set */
 
     /* Transports. Levels are enum model_path; disabled is 0 or 1. */
     int p2p_disable, shm_disable, p2p_direct_disable, pxn_disable;
-    int p2p_level,
-        gdr_level; /* -1: not set; MODEL_PATHS: none at all is too far */
-    bool p2p_level_local, gdr_level_local; /* LOC: not even the nearest */
+    int p2p_level, gdr_level;
+    bool p2p_level_local, gdr_level_local; /* LOC: not even the nearest; the
+                                              level beside it is not set */
     int cross_nic;                         /* 0, 1 or 2 */
     int cta_policy; /* 0 default, 1 efficiency, 2 zero; bits from 2.29 */
 };
