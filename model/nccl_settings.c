@@ -1,5 +1,6 @@
 /*
- * nccl_settings.c - names, and settings of which nothing is set.
+ * nccl_settings.c - names, settings of which nothing is set, and what
+ * they mean for the routes of a machine.
  */
 #include "model/nccl_settings.h"
 
@@ -50,4 +51,32 @@ struct model_nccl_settings model_nccl_settings_none(void)
         }
     }
     return none;
+}
+
+static void apply_p2p(const struct model_nccl_settings *settings,
+                      struct model_topology *topology)
+{
+    if (settings->p2p_disable == 1 || settings->p2p_level_local) {
+        topology->nvlink.kind = MODEL_NVLINK_NONE;
+        topology->pcie.p2p = MODEL_PATH_NVL;
+    } else if (settings->p2p_level != MODEL_UNSET) {
+        topology->pcie.p2p = settings->p2p_level;
+    }
+}
+
+void model_nccl_settings_apply(const struct model_nccl_settings *settings,
+                               struct model_topology *topology)
+{
+    apply_p2p(settings, topology);
+    if (settings->gdr_level_local) {
+        topology->nics.gpudirect = false;
+    } else if (settings->gdr_level != MODEL_UNSET) {
+        topology->nics.gpudirect_level = settings->gdr_level;
+    }
+    if (settings->pxn_disable != MODEL_UNSET) {
+        topology->nics.pxn = topology->nics.pxn && settings->pxn_disable != 1;
+    }
+    if (settings->cross_nic != MODEL_UNSET) {
+        topology->network.cross_nic = settings->cross_nic != 0;
+    }
 }

@@ -6,7 +6,7 @@
  * version's tables (nccl_version.h). Values are kept as the variable says; the
  * clamps that NCCL applies when it makes a communicator or chooses an algorithm
  * are in nccl_channels.c and nccl_tuning.c, except where they need no
- * communicator (nccl_variables.c says which).
+ * communicator (nccl_settings_read.c says which).
  */
 #ifndef MODEL_NCCL_SETTINGS_H
 #define MODEL_NCCL_SETTINGS_H
@@ -91,5 +91,13 @@ struct model_nccl_settings {
 
 /* Nothing set. */
 struct model_nccl_settings model_nccl_settings_none(void);
+
+/*
+ * Let a machine's routes follow the settings: pcie.p2p, nics.gpudirect and its
+ * level, nics.pxn, network.cross_nic. Without any P2P GPUs reach each other
+ * through host memory alone, so NVLink goes, too.
+ */
+void model_nccl_settings_apply(const struct model_nccl_settings *settings,
+                               struct model_topology *topology);
 
 #endif

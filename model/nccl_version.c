@@ -1,5 +1,5 @@
 /*
- * nccl_version.c - a version's file, read by the tables of its two sections.
+ * nccl_version.c - a version's file, read by the tables of its sections.
  */
 #include "model/nccl_version.h"
 
@@ -25,6 +25,12 @@ static const struct model_field version_fields[] = {
      .fields = model_nccl_tuning_fields,
      .required = true,
      .help = "of the tuning model"},
+    {.key = "settings",
+     .kind = MODEL_FIELD_STRUCT,
+     .offset = AT(settings),
+     .fields = model_nccl_settings_fields,
+     .required = true,
+     .help = "how variables are read"},
     {.key = NULL}};
 
 enum model_status model_nccl_version_read(struct model_arena *arena,

@@ -9,6 +9,7 @@
 #define MODEL_NCCL_VERSION_H
 
 #include "model/nccl_graph_data.h"
+#include "model/nccl_settings_data.h"
 #include "model/nccl_tuning_data.h"
 
 struct model_nccl_version {
@@ -16,6 +17,7 @@ struct model_nccl_version {
     const char *release; /* "2.18.3" */
     struct model_nccl_graph_data graph;
     struct model_nccl_tuning_data tuning;
+    struct model_nccl_settings_data settings;
 };
 
 /*
