@@ -7,12 +7,12 @@
 #define SWITCH(name, text)                                                     \
     {                                                                          \
         .key = #name, .kind = MODEL_FIELD_BOOL, .offset = AT(name),            \
-        .required = true, .help = text                                         \
+        .required = true, .help = (text)                                       \
     }
 #define WORDS(name, text)                                                      \
     {                                                                          \
         .key = #name, .kind = MODEL_FIELD_TEXTS, .offset = AT(name),           \
-        .required = true, .help = text                                         \
+        .required = true, .help = (text)                                       \
     }
 
 const struct model_field model_nccl_settings_fields[] = {

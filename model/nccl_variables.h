@@ -37,15 +37,15 @@ typedef const char *model_nccl_judge(long long value);
 struct model_nccl_variable {
     const char *name; /* without "NCCL_" */
     enum model_nccl_variable_kind kind;
-    size_t offset; /* of its field in struct model_nccl_settings */
     int since;     /* NCCL's code of the first version with it; 0: older than
                       those here */
+    size_t offset; /* of its field in struct model_nccl_settings */
     const char *help;
-    int until;           /* the first version without it; 0: still there */
     size_t local_offset; /* LEVEL: of the bool for LOC */
     long long low;       /* CHANNELS */
     model_nccl_judge *judge;
     const char *instead_of; /* an older name, heeded where this is not given */
+    int until;              /* the first version without it; 0: still there */
 };
 
 /* The table, ended by a row without name. */
