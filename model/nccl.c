@@ -3,8 +3,6 @@
  */
 #include "model/nccl.h"
 
-#include <math.h>
-
 /* Which of NCCL's algorithms is meant, or MODEL_UNSET. */
 static int nccl_algorithm(int algorithm)
 {
@@ -93,15 +91,18 @@ static void observe_pair(struct model_nccl_settings *settings,
     int protocol = nccl_protocol(seen->protocol);
 
     for (int f = 0; f < MODEL_NCCL_FUNCTIONS; f++) {
-        for (int a = 0; algorithm != MODEL_UNSET && !settings->algorithm_set &&
-                        a < MODEL_NCCL_ALGORITHMS;
+        bool *algorithms = settings->algorithm_allowed[f];
+        bool *protocols = settings->protocol_allowed[f];
+
+        for (int a = 0; algorithm != MODEL_UNSET &&
+                        !settings->algorithm_set[f] && a < MODEL_NCCL_ALGORITHMS;
              a++) {
-            settings->algorithm_allowed[f][a] = a == algorithm;
+            algorithms[a] = a == algorithm;
         }
-        for (int p = 0; protocol != MODEL_UNSET && !settings->protocol_set &&
+        for (int p = 0; protocol != MODEL_UNSET && !settings->protocol_set[f] &&
                         p < MODEL_NCCL_PROTOCOLS;
              p++) {
-            settings->protocol_allowed[f][p] = p == protocol;
+            protocols[p] = p == protocol;
         }
     }
 }

@@ -126,20 +126,30 @@ void model_nccl_choose(const struct model_nccl_tuning *tuning,
                        double size_bytes,
                        struct model_nccl_choice *choice)
 {
-    const struct model_nccl_comm *comm = tuning->comm;
-    double most_bytes;
-
     *choice = (struct model_nccl_choice){
         .function = (int)function,
         .bytes = size_bytes,
         .algorithm = MODEL_UNSET,
         .protocol = MODEL_UNSET,
         .transport =
-            comm->settings->p2p_disable == 1 ? MODEL_SHM : MODEL_P2P};
+            tuning->comm->settings->p2p_disable == 1 ? MODEL_SHM : MODEL_P2P};
     pair_choose(tuning, choice);
-    if (choice->algorithm == MODEL_UNSET) {
-        return;
+    if (choice->algorithm != MODEL_UNSET) {
+        model_nccl_settle(tuning, choice->algorithm, choice->protocol, choice);
     }
+}
+
+void model_nccl_settle(const struct model_nccl_tuning *tuning,
+                       int algorithm,
+                       int protocol,
+                       struct model_nccl_choice *choice)
+{
+    const struct model_nccl_comm *comm = tuning->comm;
+    double most_bytes;
+
+    choice->algorithm = algorithm;
+    choice->protocol = protocol;
+    choice->step_count = 0;
     most_bytes = model_nccl_chunk_most_bytes(comm, choice);
     choice->chunk_bytes = most_bytes;
     model_nccl_shrink(tuning, choice);

@@ -133,13 +133,16 @@ static const char *ll128_off(const struct model_nccl_comm *comm, int algorithm)
 }
 
 /* NCCL_PROTO, given, is all that decides on LL128. */
-static const char *
-protocol_off(const struct model_nccl_comm *comm, int algorithm, int protocol)
+static const char *protocol_off(const struct model_nccl_comm *comm,
+                                int function,
+                                int algorithm,
+                                int protocol)
 {
     if (algorithm != MODEL_NCCL_RING && algorithm != MODEL_NCCL_TREE) {
         return protocol == MODEL_NCCL_SIMPLE ? NULL : "Simple only";
     }
-    return protocol == MODEL_NCCL_LL128 && !comm->settings->protocol_set
+    return protocol == MODEL_NCCL_LL128 &&
+                   !comm->settings->protocol_set[function]
                ? ll128_off(comm, algorithm)
                : NULL;
 }
@@ -180,7 +183,7 @@ const char *model_nccl_off(const struct model_nccl_comm *comm,
         return "one rank has nobody to talk to";
     }
     if (off == NULL) {
-        off = protocol_off(comm, algorithm, protocol);
+        off = protocol_off(comm, function, algorithm, protocol);
     }
     if (off == NULL && !algorithm_allowed(comm, function, algorithm)) {
         off = "NCCL_ALGO leaves it out";

@@ -88,6 +88,15 @@ void model_nccl_choose(const struct model_nccl_tuning *tuning,
                        struct model_nccl_choice *choice);
 
 /*
+ * How a pair runs that NCCL does not choose here, or not at all: channels,
+ * threads, chunk and steps of a choice that was made.
+ */
+void model_nccl_settle(const struct model_nccl_tuning *tuning,
+                       int algorithm,
+                       int protocol,
+                       struct model_nccl_choice *choice);
+
+/*
  * The same for send and receive: bytes (> 0) to each of `peers` (>= 1) peers
  * at once, as an all_to_all does, nearest first. Protocol of a channel's first
  * part, channels of the whole kernel, threads of a full CTA, chunk by the

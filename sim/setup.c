@@ -186,10 +186,16 @@ static void set_config(struct setup *setup, int index)
     sim->configs[index] = model_plan_config(
         sim->request.plan, sim->request.workload, op, sim->request.nccl);
     if (!model_config_is_complete(&sim->configs[index])) {
-        fault(setup, op,
-              "give algorithm, protocol, transport, channels, threads and "
-              "chunk in the op or a plan",
-              "its configuration is not complete");
+        if (sim->request.nccl != NULL) {
+            fault(setup, op, "allow Ring and Simple, as NCCL does by itself",
+                  "NCCL_ALGO and NCCL_PROTO leave it no algorithm: NCCL "
+                  "fails here");
+        } else {
+            fault(setup, op,
+                  "give algorithm, protocol, transport, channels, threads and "
+                  "chunk in the op or a plan",
+                  "its configuration is not complete");
+        }
         return;
     }
     message = model_collective_fault(
