@@ -131,6 +131,13 @@ static const struct model_field host_fields[] = {
      .sourced = true,
      .help = "as in /proc/cpuinfo: model; NCCL's assumed rates between "
              "sockets go by it"},
+    {.key = "c2c_rate",
+     .kind = MODEL_FIELD_QUANTITY,
+     .dimension = MODEL_RATE,
+     .offset = AT(host.c2c_bytes_per_us),
+     .min = 1.0,
+     .sourced = true,
+     .help = "of a CPU's own link to each GPU (Grace Hopper); NCCL sees it"},
     QUANTITY("cross_rate",
              MODEL_RATE,
              host.cross_bytes_per_us,

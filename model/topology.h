@@ -102,6 +102,8 @@ struct model_host {
     int cpu;                   /* enum model_cpu */
     int cpu_family, cpu_model; /* as the CPU numbers itself; NCCL's assumed
                                   rates between sockets go by them */
+    double c2c_bytes_per_us;   /* a link of its own from the CPU to each GPU of
+                                  its socket, as in Grace Hopper; 0: none */
     double cross_bytes_per_us; /* between two sockets, per direction */
     double cross_latency_us;
     double memory_bytes_per_us; /* one socket's memory, reads plus writes */
