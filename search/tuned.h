@@ -25,5 +25,6 @@ enum model_status search_command_run(struct sim_cli *cli);
 enum model_status search_command_explain(struct sim_cli *cli);
 enum model_status search_command_tune(struct sim_cli *cli);
 enum model_status search_command_compare(struct sim_cli *cli);
+enum model_status search_command_perf(struct sim_cli *cli);
 
 #endif

@@ -33,10 +33,11 @@ static const char *const rank_modes[] = {"folded", "all", NULL};
 #define AT(member) offsetof(struct sim_options, member)
 #define SIMULATES                                                              \
     (SIM_CLI_RUN | SIM_CLI_TUNE | SIM_CLI_COMPARE | SIM_CLI_EXPLAIN)
-#define ALL_COMMANDS (SIMULATES | SIM_CLI_SHOW | SIM_CLI_HELP)
+#define PREDICTS     (SIMULATES | SIM_CLI_PERF)
+#define ALL_COMMANDS (PREDICTS | SIM_CLI_SHOW | SIM_CLI_HELP)
 
 static const struct option options[] = {
-    {"topology", 't', LIST, SIMULATES, AT(topologies), "TOPOLOGY", NULL,
+    {"topology", 't', LIST, PREDICTS, AT(topologies), "TOPOLOGY", NULL,
      "a file, a shipped name, or a line such as \"1x8 gpu:h100 nvswitch\""},
     {"workload", 'w', LIST, SIMULATES, AT(workloads), "WORKLOAD", NULL,
      "a file or a shipped name"},
@@ -50,6 +51,26 @@ static const struct option options[] = {
      "write a timeline for Perfetto or chrome://tracing"},
     {"output", 'o', TEXT, SIM_CLI_TUNE, AT(output), "FILE", NULL,
      "where to write the plan (standard output)"},
+    {"minbytes", 'b', TEXT, SIM_CLI_PERF, AT(min_bytes), "SIZE", NULL,
+     "the smallest size, as nccl-tests write it: 8, 64K, 1G (8)"},
+    {"maxbytes", 'e', TEXT, SIM_CLI_PERF, AT(max_bytes), "SIZE", NULL,
+     "the largest (1G)"},
+    {"stepfactor", 'f', TEXT, SIM_CLI_PERF, AT(step_factor), "NUMBER", NULL,
+     "from one size to the next (2)"},
+    {"stepbytes", 'i', TEXT, SIM_CLI_PERF, AT(step_bytes), "SIZE", NULL,
+     "the same as bytes to add"},
+    {"ranks", 'g', TEXT, SIM_CLI_PERF, AT(gpus), "N|NODESxN", NULL,
+     "GPUs that take part, nodes filled in order (all)"},
+    {"datatype", 'd', TEXT, SIM_CLI_PERF, AT(data_type), "TYPE", NULL,
+     "of the elements counted (float)"},
+    {"op", 'o', TEXT, SIM_CLI_PERF, AT(reduction), "OP", NULL,
+     "the reduction named (sum); all cost the same"},
+    {"nccl", 0, TEXT, PREDICTS, AT(nccl), "VERSION", NULL,
+     "NCCL's version: 2.18 or 2.30 (the topology's)"},
+    {"env", 0, LIST, PREDICTS, AT(envs), "NCCL_X=VALUE", NULL,
+     "a variable that NCCL reads; lagom help nccl lists them"},
+    {"env-file", 0, TEXT, PREDICTS, AT(env_file), "FILE", NULL,
+     "such variables as lines: nccl.conf, or a job's environment"},
     {"form", 0, CHOICE, SIM_CLI_SHOW, AT(form), "FORM", forms,
      "how a topology is written"},
     {"ranks", 0, CHOICE, SIM_CLI_RUN | SIM_CLI_EXPLAIN, AT(ranks), "MODE",

@@ -37,9 +37,15 @@ struct sim_options {
     const char *strategies;
     const char *trace;
     const char *output;
-    int format; /* enum sim_format */
-    int ranks;  /* enum sim_rank_mode */
-    int form;   /* enum sim_form */
+    const char *nccl;                         /* --nccl VERSION */
+    struct sim_cli_list envs;                 /* --env NCCL_X=VALUE */
+    const char *env_file;                     /* --env-file FILE */
+    const char *min_bytes, *max_bytes;        /* perf: sizes */
+    const char *step_factor, *step_bytes;     /* perf: from one to the next */
+    const char *gpus, *data_type, *reduction; /* perf */
+    int format;                               /* enum sim_format */
+    int ranks;                                /* enum sim_rank_mode */
+    int form;                                 /* enum sim_form */
     uint64_t seed;
     bool quiet;
     bool verbose;
@@ -63,7 +69,8 @@ enum sim_cli_command_bit {
     SIM_CLI_COMPARE = 4,
     SIM_CLI_SHOW = 8,
     SIM_CLI_HELP = 16,
-    SIM_CLI_EXPLAIN = 32
+    SIM_CLI_EXPLAIN = 32,
+    SIM_CLI_PERF = 64
 };
 
 struct sim_command {

@@ -6,6 +6,7 @@
 
 #include "build/version.h"
 #include "model/files.h"
+#include "model/nccl_variables.h"
 #include "model/notation.h"
 #include "model/plan.h"
 #include "model/units.h"
@@ -298,6 +299,7 @@ enum model_status sim_command_show(struct sim_cli *cli)
     if (operands->count == 0) {
         list_names(cli, "topologies");
         list_names(cli, "topologies/gpu");
+        list_names(cli, "topologies/nccl");
         list_names(cli, "workloads");
         return MODEL_OK;
     }
@@ -341,12 +343,16 @@ enum model_status sim_command_help(struct sim_cli *cli)
         sim_cli_overview(cli->out);
         (void)fputs(
             "\nlagom help topology|gpu|workload|plan [KEY] lists the keys "
-            "of a file.\n",
+            "of a file,\nlagom help nccl [VARIABLE] NCCL's variables.\n",
             cli->out);
         return MODEL_OK;
     }
     if (sim_cli_find(what) != NULL && key == NULL) {
         sim_cli_help(sim_cli_find(what), cli->out);
+        return MODEL_OK;
+    }
+    if (strcmp(what, "nccl") == 0 &&
+        model_nccl_variables_help(cli->arena, key, cli->out)) {
         return MODEL_OK;
     }
     for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
@@ -360,7 +366,7 @@ enum model_status sim_command_help(struct sim_cli *cli)
     }
     return model_errors_add(
         cli->errors, MODEL_USAGE, (struct model_place){"lagom", 0, 0}, NULL,
-        "write lagom help topology, gpu, workload, plan, or "
+        "write lagom help topology, gpu, workload, plan, nccl, or "
         "the name of a command; a key below another as node.nics",
         "no help on %s%s%s", what, key != NULL ? " " : "",
         key != NULL ? key : "");
