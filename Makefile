@@ -165,6 +165,7 @@ datadir    = $(PREFIX)/share
 PRIVATE   := model/collective_parts.h model/node_build.h model/node_merge.h model/schema_source.h model/topology_read.h \
 	model/workload_row.h model/workload_build.h model/transformer.h \
 	sim/state.h sim/cli.h sim/load.h sim/report.h sim/cmd_show.h sim/draw.h \
+	sim/nccl_options.h search/perf.h \
 	search/tuned.h search/descent.h search/chosen.h \
 	search/explain_change.h search/explain_words.h search/explain_print.h \
 	sim/window_beside.h sim/window_span.h

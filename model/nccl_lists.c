@@ -136,6 +136,24 @@ static enum model_status read_by_function(const struct list *list, char *text)
     return MODEL_OK;
 }
 
+void model_nccl_list_note(const struct model_nccl_reading *reading,
+                          const bool *allowed,
+                          int width)
+{
+    for (int f = 0; f < MODEL_NCCL_FUNCTIONS; f++) {
+        bool any = false;
+
+        for (int i = 0; i < width; i++) {
+            any = any || allowed[f * width + i];
+        }
+        if (!any) {
+            model_nccl_note_add(reading, false,
+                                "leaves nothing for %s, which fails in NCCL",
+                                model_nccl_function_names[f]);
+        }
+    }
+}
+
 enum model_status model_nccl_list_read(const struct model_nccl_reading *reading,
                                        const char *const *names,
                                        const char *const *all,
@@ -152,7 +170,8 @@ enum model_status model_nccl_list_read(const struct model_nccl_reading *reading,
             allowed[f * width + i] = true;
         }
     }
-    return reading->reader->version->settings.lists_by_function
-               ? read_by_function(&list, text)
-               : read_words(&list, text, MODEL_UNSET);
+    if (!reading->reader->version->settings.lists_by_function) {
+        return read_words(&list, text, MODEL_UNSET);
+    }
+    return read_by_function(&list, text);
 }

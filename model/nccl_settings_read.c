@@ -291,10 +291,15 @@ static enum model_status read_list(const struct model_nccl_reading *reading,
     enum model_status status;
 
     if (!algorithms) {
-        return model_nccl_list_read(
+        status = model_nccl_list_read(
             reading, model_nccl_protocol_names, model_nccl_protocol_names,
             MODEL_NCCL_PROTOCOLS, settings->protocol_allowed[0],
             settings->protocol_set);
+        if (status == MODEL_OK) {
+            model_nccl_list_note(reading, settings->protocol_allowed[0],
+                                 MODEL_NCCL_PROTOCOLS);
+        }
+        return status;
     }
     for (int i = 0; i < data->algorithms.count; i++) {
         known[i] = ((const char *const *)data->algorithms.items)[i];
@@ -306,6 +311,10 @@ static enum model_status read_list(const struct model_nccl_reading *reading,
         if (f != MODEL_NCCL_ALL_REDUCE) {
             settings->algorithm_allowed[f][MODEL_NCCL_RING] = true;
         }
+    }
+    if (status == MODEL_OK) {
+        model_nccl_list_note(reading, settings->algorithm_allowed[0],
+                             MODEL_NCCL_ALGORITHMS);
     }
     return status;
 }
@@ -438,6 +447,25 @@ static enum model_status read_row(const struct model_nccl_reading *reading,
     return read_value(reading, row);
 }
 
+/* A typo; the names differ behind "NCCL_", which all have. */
+static enum model_status unknown_variable(const struct model_nccl_reading *at)
+{
+    struct model_nccl_reader *reader = at->reader;
+    const char *name = at->variable;
+    const char *nearest;
+
+    name += strncasecmp(name, "NCCL_", 5) == 0 ? 5 : 0;
+    nearest =
+        model_nearest_name(name, model_nccl_variable_names(reader->arena));
+    return model_errors_add(
+        reader->errors, MODEL_BAD_INPUT, at->place, NULL,
+        nearest != NULL
+            ? model_arena_format(reader->arena, "did you mean \"NCCL_%s\"?",
+                                 nearest)
+            : "lagom help nccl lists them",
+        "NCCL knows no variable \"%s\"", at->variable);
+}
+
 enum model_status model_nccl_settings_read(struct model_nccl_reader *reader,
                                            const char *assignment,
                                            struct model_place place)
@@ -445,7 +473,6 @@ enum model_status model_nccl_settings_read(struct model_nccl_reader *reader,
     size_t length = strcspn(assignment, "=");
     struct model_nccl_reading reading = {.reader = reader, .place = place};
     const struct model_nccl_variable *row;
-    const char *nearest;
 
     reading.variable = model_arena_text_n(reader->arena, assignment, length);
     if (assignment[length] != '=' || length == 0) {
@@ -458,12 +485,5 @@ enum model_status model_nccl_settings_read(struct model_nccl_reader *reader,
     if (row != NULL) {
         return read_row(&reading, row);
     }
-    nearest = model_nearest_name(reading.variable,
-                                 model_nccl_variable_names(reader->arena));
-    return model_errors_add(
-        reader->errors, MODEL_BAD_INPUT, place, NULL,
-        nearest != NULL
-            ? model_arena_format(reader->arena, "did you mean \"%s\"?", nearest)
-            : "lagom help nccl lists them",
-        "NCCL knows no variable \"%s\"", reading.variable);
+    return unknown_variable(&reading);
 }

@@ -69,4 +69,9 @@ enum model_status model_nccl_list_read(const struct model_nccl_reading *reading,
                                        bool *allowed,
                                        bool *set);
 
+/* Note the functions for which a list leaves nothing. */
+void model_nccl_list_note(const struct model_nccl_reading *reading,
+                          const bool *allowed,
+                          int width);
+
 #endif

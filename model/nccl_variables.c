@@ -287,13 +287,12 @@ const char *const *model_nccl_variable_names(struct model_arena *arena)
 
     for (int i = 0; model_nccl_variables[i].name != NULL; i++) {
         names = model_arena_grow(arena, names, count, &room, sizeof(*names));
-        names[count++] = model_arena_format(arena, PREFIX "%s",
-                                            model_nccl_variables[i].name);
+        names[count++] = model_nccl_variables[i].name;
     }
     for (char *word = strtok_r(words, " ", &state); word != NULL;
          word = strtok_r(NULL, " ", &state)) {
         names = model_arena_grow(arena, names, count, &room, sizeof(*names));
-        names[count++] = model_arena_format(arena, PREFIX "%s", word);
+        names[count++] = word;
     }
     names = model_arena_grow(arena, names, count, &room, sizeof(*names));
     names[count] = NULL;

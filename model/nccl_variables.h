@@ -58,7 +58,7 @@ extern const struct model_nccl_variable model_nccl_variables[];
 const struct model_nccl_variable *model_nccl_variable_find(
     struct model_arena *arena, const char *name, size_t length);
 
-/* All names with "NCCL_", ended by NULL. */
+/* All names without "NCCL_", ended by NULL. */
 const char *const *model_nccl_variable_names(struct model_arena *arena);
 
 /* Print the table as help; a name (with or without "NCCL_") narrows it. False

@@ -209,10 +209,12 @@ static void lists_before_2_24(void **state)
     /* An unknown word is dropped: here nothing is left. */
     job = job_of(*state, "2.18", "NCCL_ALGO=rings");
     assert_algorithms(*state, job, MODEL_NCCL_ALL_REDUCE, "-------");
-    assert_note(job, "ignores \"rings\"");
+    assert_non_null(strstr(job->reader.first->text, "ignores \"rings\""));
+    assert_note(job, "leaves nothing for AllReduce");
 
     job = job_of(*state, "2.18", "NCCL_ALGO=ring;allreduce:tree");
-    assert_note(job, "lists for single functions are of 2.24");
+    assert_non_null(strstr(job->reader.first->text,
+                           "lists for single functions are of 2.24"));
 
     job = job_of(*state, "2.18", "NCCL_ALGO=PAT,Tree");
     assert_algorithms(*state, job, MODEL_NCCL_ALL_REDUCE, "T------");
@@ -397,6 +399,12 @@ static void typos_are_refused(void **state)
     assert_int_equal(give(job, "nccl_algo=ring"), MODEL_BAD_INPUT);
     assert_string_equal(job->errors.list[1].hint,
                         "did you mean \"NCCL_ALGO\"?");
+    assert_int_equal(give(job, "BUFFSIZE=4194304"), MODEL_BAD_INPUT);
+    assert_string_equal(job->errors.list[2].hint,
+                        "did you mean \"NCCL_BUFFSIZE\"?");
+    /* Near to others by "NCCL_" alone. */
+    assert_int_equal(give(job, "NCCL_FOO=1"), MODEL_BAD_INPUT);
+    assert_string_equal(job->errors.list[3].hint, "lagom help nccl lists them");
     assert_int_equal(give(job, "NCCL_ALGO"), MODEL_BAD_INPUT);
     assert_int_equal(give(job, "=ring"), MODEL_BAD_INPUT);
     /* 4M is read as 4 bytes. */
@@ -438,8 +446,9 @@ static void the_table_is_whole(void **state)
     int count = 0;
 
     for (; names[count] != NULL; count++) {
-        const struct model_nccl_variable *row = model_nccl_variable_find(
-            *state, names[count], strlen(names[count]));
+        const char *name = model_arena_format(*state, "NCCL_%s", names[count]);
+        const struct model_nccl_variable *row =
+            model_nccl_variable_find(*state, name, strlen(name));
 
         assert_non_null(row);
         assert_true(row->help != NULL && row->help[0] != '\0');
