@@ -50,7 +50,7 @@ $(error BUILD=$(BUILD) is not one of release debug asan tsan cov)
 endif
 
 # One call and no message: .ci/deps says better what is missing.
-LIBS        := gsl yaml-0.1 jansson
+LIBS        := gsl yaml-0.1 jansson expat
 LIB_CFLAGS  := $(shell pkg-config --cflags $(LIBS) 2>/dev/null)
 LIB_LIBS    := $(shell pkg-config --libs $(LIBS) 2>/dev/null) -lm
 TEST_CFLAGS := $(shell pkg-config --cflags cmocka 2>/dev/null)
@@ -68,7 +68,7 @@ LINK = $(CC) $(MODE) -pthread $(CFLAGS) $(LDFLAGS)
 
 # gcc only recommends libc6-dev, so it is named. Another CC is its own package.
 BUILD_PACKAGES := $(or $(filter-out cc,$(COMPILER)),gcc) libc6-dev make \
-	pkg-config libgsl-dev libyaml-dev libjansson-dev
+	pkg-config libgsl-dev libyaml-dev libjansson-dev libexpat1-dev
 CHECK_PACKAGES := $(BUILD_PACKAGES) libcmocka-dev jq
 LINT_PACKAGES  := $(BUILD_PACKAGES) clang-format clang-tidy shellcheck
 PLOT_PACKAGES  := gnuplot-nox

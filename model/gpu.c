@@ -301,6 +301,11 @@ const struct model_field model_gpu_fields[] = {
      .max = 200,
      .required = true,
      .help = "86 for sm_86"},
+    {.key = "device_ids",
+     .kind = MODEL_FIELD_TEXTS,
+     .offset = AT(device_ids),
+     .help = "as lspci -nn and pci.ids have them: [\"10de:2235\", ...]; by "
+             "them an import knows the GPU"},
     {.key = "sources",
      .kind = MODEL_FIELD_NODE,
      .offset = AT(sources),
