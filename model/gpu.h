@@ -46,7 +46,7 @@ struct model_gemm_tile {
 
 struct model_gpu {
     const char *name;
-    int compute_capability; /* 86 for sm_86 */
+    int compute_capability;       /* 86 for sm_86 */
     struct model_list device_ids; /* of const char *: "10de:2235" */
     int sm_count;
 

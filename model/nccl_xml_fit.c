@@ -157,6 +157,38 @@ static void say_nics(const struct model_nccl_xml_parts *parts,
     }
 }
 
+/* Does a NIC share a switch with a GPU? */
+static bool beside_gpu(const struct model_nccl_xml_parts *parts, int nic)
+{
+    for (int gpu = 0; gpu < parts->gpu_count; gpu++) {
+        if (flat(nic_path(parts, gpu, nic)) == MODEL_PATH_PIX) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Where NICs hang: by the paths, and where both are as wrong, by their most. */
+static int nearest_at(const struct model_nccl_xml_parts *parts,
+                      struct model_nccl_xml_fit fit)
+{
+    long at_root;
+    long at_switch;
+    int beside = 0;
+
+    fit.at = MODEL_NICS_ROOT;
+    at_root = compare_nics(parts, fit).count;
+    fit.at = MODEL_NICS_SWITCH;
+    at_switch = parts->nic_count > 0 ? compare_nics(parts, fit).count : 0;
+    if (at_root != at_switch) {
+        return at_root < at_switch ? MODEL_NICS_ROOT : MODEL_NICS_SWITCH;
+    }
+    for (int nic = 0; nic < parts->nic_count; nic++) {
+        beside += beside_gpu(parts, nic) ? 1 : 0;
+    }
+    return 2 * beside > parts->nic_count ? MODEL_NICS_SWITCH : MODEL_NICS_ROOT;
+}
+
 /* Switches below switches, which a topology flattens. */
 static void say_levels(const struct model_nccl_xml_parts *parts,
                        const unsigned char *listed,
@@ -185,7 +217,6 @@ model_nccl_xml_fit(const struct model_nccl_xml_parts *parts,
     const unsigned char *listed = listed_paths(parts, words->arena);
     struct model_nccl_xml_fit best = {1, 1, MODEL_NICS_ROOT};
     struct differing least = compare_gpus(parts, listed, best);
-    struct differing nics;
     int gpus = parts->gpu_count;
     int cpus = cpus_with_gpus(parts);
 
@@ -206,15 +237,9 @@ model_nccl_xml_fit(const struct model_nccl_xml_parts *parts,
             }
         }
     }
-    nics = compare_nics(parts, best);
-    best.at = MODEL_NICS_SWITCH;
-    if (parts->nic_count > 0 && compare_nics(parts, best).count < nics.count) {
-        nics = compare_nics(parts, best);
-    } else {
-        best.at = MODEL_NICS_ROOT;
-    }
+    best.at = nearest_at(parts, best);
     say_levels(parts, listed, words);
     say_gpus(parts, words, least);
-    say_nics(parts, words, nics);
+    say_nics(parts, words, compare_nics(parts, best));
     return best;
 }

@@ -102,7 +102,7 @@ static void say_pcie(struct model_nccl_xml_build *build,
                             "is taken for all");
     }
     if (fit.gpus_per_switch > 1) {
-        model_nccl_xml_found(&build->words, "%d GPUs below a PCIe switch",
+        model_nccl_xml_found(&build->words, "GPUs below each PCIe switch: %d",
                              fit.gpus_per_switch);
     }
 }
@@ -281,7 +281,7 @@ void model_nccl_xml_nics_put(struct model_nccl_xml_build *build,
     }
     model_nccl_xml_sourced(build, nics, "at", model_nics_at_names[fit.at]);
     put_gpudirect(build, nics);
-    model_nccl_xml_found(&build->words, "%d NICs of %s %s", parts->nic_count,
+    model_nccl_xml_found(&build->words, "NICs: %d of %s, %s", parts->nic_count,
                          model_node_text_at(nics, "rate", "unknown rate"),
                          fit.at == MODEL_NICS_SWITCH ? "below the PCIe switches"
                                                      : "on root ports");

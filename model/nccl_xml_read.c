@@ -183,18 +183,35 @@ static const char *find_gpu(struct model_nccl_xml_build *build)
     return found.name;
 }
 
+/* A name given by hand that is not what the PCI id says. */
+static void check_given(struct model_nccl_xml_build *build, const char *name)
+{
+    struct model_gpu_sought gpu = {sought(build, 0).pci_id, 0};
+    struct model_gpu_found found = gpu.pci_id != NULL
+                                       ? model_gpu_find(build->words.arena, gpu)
+                                       : (struct model_gpu_found){NULL, ""};
+
+    if (found.name != NULL && strcmp(found.name, name) != 0) {
+        model_nccl_xml_lost(&build->words,
+                            "by their PCI id (%s) the GPUs are %s, not %s",
+                            gpu.pci_id, found.name, name);
+    }
+}
+
 static void put_gpu(struct model_nccl_xml_build *build,
                     const struct model_nccl_xml_options *options)
 {
     const char *name = options->gpu;
 
-    if (name == NULL && !options->gpu_later) {
+    if (name != NULL) {
+        check_given(build, name);
+    } else if (!options->gpu_later) {
         name = find_gpu(build);
     }
     if (name != NULL) {
         model_nccl_xml_scalar(build, build->root, "gpu", name);
     }
-    model_nccl_xml_found(&build->words, "%d GPUs (%s)%s%s",
+    model_nccl_xml_found(&build->words, "GPUs: %d (%s)%s%s",
                          build->parts.gpu_count,
                          described(build->words.arena, sought(build, 0)),
                          name != NULL ? ": " : "", name != NULL ? name : "");
@@ -255,7 +272,7 @@ static void put_nvlink(struct model_nccl_xml_build *build,
     model_nccl_xml_sourced(
         build, nvlink, "count",
         model_arena_format(build->words.arena, "%d", links.count));
-    model_nccl_xml_found(&build->words, "NVLink: kind %s, %d links a GPU",
+    model_nccl_xml_found(&build->words, "NVLink: kind %s, links of a GPU: %d",
                          model_nvlink_names[links.kind], links.count);
 }
 
@@ -327,7 +344,7 @@ static void put_host(struct model_nccl_xml_build *build,
     for (int i = 0; i < build->parts.cpu_count; i++) {
         with += build->parts.cpus[i].gpu_count > 0 ? 1 : 0;
     }
-    model_nccl_xml_found(&build->words, "%d NUMA nodes, %d with GPUs%s%s",
+    model_nccl_xml_found(&build->words, "NUMA nodes: %d, with GPUs: %d%s%s",
                          build->parts.cpu_count, with,
                          maker != NULL ? "; CPUs of " : "",
                          maker != NULL ? maker : "");
@@ -376,7 +393,7 @@ static void say_rest(struct model_nccl_xml_build *build)
         }
     }
     if (parts->other_count > 0) {
-        model_nccl_xml_found(words, "%d other PCI devices passed over",
+        model_nccl_xml_found(words, "other PCI devices, passed over: %d",
                              parts->other_count);
     }
     if (parts->strange_count > 0) {
@@ -385,16 +402,23 @@ static void say_rest(struct model_nccl_xml_build *build)
     }
 }
 
-/* The name of a file without folder and ending. */
-static const char *plain_name(struct model_arena *arena, const char *file)
+/* A file's name without its folder. */
+static const char *file_name(const char *file)
 {
     const char *slash = strrchr(file, '/');
-    const char *name = slash != NULL ? slash + 1 : file;
+
+    if (strcmp(file, "-") == 0) {
+        return "standard input";
+    }
+    return slash != NULL ? slash + 1 : file;
+}
+
+/* The name of a topology from a file: without folder and ending. */
+static const char *plain_name(struct model_arena *arena, const char *file)
+{
+    const char *name = strcmp(file, "-") == 0 ? "nccl-topo" : file_name(file);
     size_t length = strlen(name);
 
-    if (strcmp(name, "-") == 0) {
-        return "nccl-topo";
-    }
     if (length > 4 && strcmp(name + length - 4, ".xml") == 0) {
         length -= 4;
     }
@@ -418,7 +442,7 @@ static void put_head(struct model_nccl_xml_build *build,
     model_nccl_xml_scalar(build, sources, "nccl-topo",
                           model_arena_format(arena, "%s topology file %s",
                                              build->parts.amd ? "RCCL" : "NCCL",
-                                             file));
+                                             file_name(file)));
     sources->last->quoted = true;
 }
 

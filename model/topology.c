@@ -346,6 +346,11 @@ const struct model_field model_topology_fields[] = {
      .offset = AT(variation),
      .fields = model_variation_fields,
      .help = "slow ranks and jitter"},
+    {.key = "notes",
+     .kind = MODEL_FIELD_TEXTS,
+     .offset = AT(notes),
+     .help = "what this description leaves out or guesses; printed as "
+             "warnings"},
     {.key = "sources",
      .kind = MODEL_FIELD_NODE,
      .offset = AT(sources),

@@ -164,6 +164,8 @@ struct model_topology {
     struct model_observed observed;
     struct model_nccl_told nccl;
     struct model_list mixed; /* of struct model_mixed */
+    struct model_list notes; /* of const char *: what this description leaves
+                                out or guesses */
     struct model_variation variation;
     struct model_provenance provenance;
     const struct model_node *tree; /* the effective YAML, for printing */
@@ -175,9 +177,10 @@ struct model_topology {
 int model_topology_rank_count(const struct model_topology *topology);
 
 /*
- * Read a topology: a file, or the name of a shipped one, or a one-line
- * notation. overrides is an array of "path=value" (may be NULL). The result
- * lives in the arena. Faults go to errors.
+ * Read a topology: a file (YAML, or a topology file of NCCL, nccl_xml_read.h,
+ * told apart by their first letter), or the name of a shipped one, or a
+ * one-line notation. overrides is an array of "path=value" (may be NULL). The
+ * result lives in the arena. Faults go to errors.
  */
 enum model_status model_topology_read(struct model_arena *arena,
                                       const char *text,
@@ -194,6 +197,17 @@ enum model_status model_topology_bind(struct model_arena *arena,
                                       int override_count,
                                       struct model_topology *topology,
                                       struct model_errors *errors);
+
+/*
+ * The tree of a file, YAML as it stands or a topology file of NCCL, or NULL
+ * with the faults in errors. Of the overrides only matters whether they name
+ * the GPU that the latter may not tell.
+ */
+struct model_node *model_topology_file(struct model_arena *arena,
+                                       const char *path,
+                                       const char *const *overrides,
+                                       int override_count,
+                                       struct model_errors *errors);
 
 /* True for the tree of a topology file, rather than of a workload. */
 bool model_topology_is(const struct model_node *root);

@@ -8,6 +8,7 @@
 #include "model/topology_read.h"
 
 #include "model/files.h"
+#include "model/nccl_xml_read.h"
 #include "model/node_merge.h"
 #include "model/notation.h"
 
@@ -49,12 +50,10 @@ static void spell_sources(const struct model_node *sources,
     }
 }
 
-/* A file that must hold a mapping, or NULL. */
-static struct model_node *read_mapping(struct reader *reader, const char *path)
+/* A tree that must be a mapping, or NULL. */
+static struct model_node *check_mapping(struct reader *reader,
+                                        struct model_node *root)
 {
-    struct model_node *root =
-        model_yaml_read_file(reader->arena, path, reader->errors);
-
     if (root != NULL && root->kind != MODEL_MAPPING) {
         (void)model_errors_add(reader->errors, MODEL_BAD_INPUT, root->place,
                                NULL, "write key: value lines", "not a mapping");
@@ -65,6 +64,48 @@ static struct model_node *read_mapping(struct reader *reader, const char *path)
         spell_sources(model_node_find(root, "sources"), root);
     }
     return root;
+}
+
+/* A YAML file that must hold a mapping, or NULL. */
+static struct model_node *read_mapping(struct reader *reader, const char *path)
+{
+    return check_mapping(
+        reader, model_yaml_read_file(reader->arena, path, reader->errors));
+}
+
+static bool is_overridden(const struct reader *reader, const char *key)
+{
+    size_t length = strlen(key);
+
+    for (int i = 0; i < reader->override_count; i++) {
+        if (strncmp(reader->overrides[i], key, length) == 0 &&
+            reader->overrides[i][length] == '=') {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Any file of a topology; NCCL's may do without a GPU that others name. */
+static struct model_node *
+read_file(struct reader *reader, const char *path, bool gpu_known)
+{
+    struct model_nccl_xml_options options = {
+        .gpu_later = gpu_known || is_overridden(reader, "gpu")};
+    const struct model_xml_element *system;
+    struct model_text text;
+
+    if (!model_text_read(reader->arena, path, MODEL_YAML_BYTES_MAX, &text,
+                         reader->errors)) {
+        return NULL;
+    }
+    if (!model_xml_is(&text)) {
+        return model_yaml_read(reader->arena, text, reader->errors);
+    }
+    system = model_xml_read(reader->arena, text, reader->errors);
+    return system != NULL ? model_nccl_xml_read(reader->arena, system, &options,
+                                                NULL, reader->errors)
+                          : NULL;
 }
 
 /* The path of a file named by another one: beside it, or a shipped one. */
@@ -123,7 +164,12 @@ read_bases(struct reader *reader, struct model_node *root, const char *folder)
                     : "base is not a name");
         }
         path = named_file(reader, base, folder, "");
-        under = path != NULL ? read_mapping(reader, path) : NULL;
+        under =
+            path != NULL
+                ? check_mapping(reader,
+                                read_file(reader, path,
+                                          model_node_find(root, "gpu") != NULL))
+                : NULL;
         if (under == NULL) {
             return MODEL_BAD_INPUT;
         }
@@ -202,25 +248,6 @@ static void merge_part(struct reader *reader,
     }
 }
 
-/*
- * What a GPU's file says of NVLink. Its rate is that of all links of the GPU,
- * so it says nothing of a single one.
- */
-static void merge_nvlink(struct reader *reader,
-                         struct model_node *nvlink,
-                         const struct model_node *gpu)
-{
-    const struct model_node *part = model_node_find(gpu, "nvlink");
-    const struct model_node *latency =
-        model_node_is_mapping(part) ? model_node_find(part, "latency") : NULL;
-
-    if (strcmp(model_node_text_at(nvlink, "kind", ""), "links") != 0) {
-        merge_part(reader, nvlink, gpu, "nvlink", NULL);
-    } else if (latency != NULL && model_node_find(nvlink, "latency") == NULL) {
-        model_node_adopt(reader->arena, nvlink, latency);
-    }
-}
-
 /* What the user left out, from the GPU's file and the defaults. */
 static enum model_status merge_defaults(struct reader *reader,
                                         struct model_node *root,
@@ -239,7 +266,7 @@ static enum model_status merge_defaults(struct reader *reader,
         return defaults == NULL ? MODEL_BAD_INPUT : MODEL_OK;
     }
     nvlink = model_node_find(node, "nvlink");
-    merge_nvlink(reader, nvlink, gpu);
+    model_topology_nvlink(reader->arena, nvlink, gpu);
     if (model_node_find(gpu, "pcie") != NULL) {
         merge_part(reader, model_node_mapping_at(reader->arena, node, "pcie"),
                    gpu, "pcie", NULL);
@@ -314,19 +341,6 @@ static enum model_status bind(struct reader *reader,
     return model_topology_check(topology, reader->errors);
 }
 
-static bool is_overridden(const struct reader *reader, const char *key)
-{
-    size_t length = strlen(key);
-
-    for (int i = 0; i < reader->override_count; i++) {
-        if (strncmp(reader->overrides[i], key, length) == 0 &&
-            reader->overrides[i][length] == '=') {
-            return true;
-        }
-    }
-    return false;
-}
-
 /*
  * An override of the number of SMs is a what-if about more of the same: the
  * GPU's arithmetic rates, given for all SMs together, grow with it, except
@@ -386,6 +400,17 @@ static enum model_status override_gpu(struct reader *reader,
         name->count = gpu->count;
     }
     return MODEL_OK;
+}
+
+struct model_node *model_topology_file(struct model_arena *arena,
+                                       const char *path,
+                                       const char *const *overrides,
+                                       int override_count,
+                                       struct model_errors *errors)
+{
+    struct reader reader = {arena, errors, overrides, override_count};
+
+    return read_file(&reader, path, false);
 }
 
 bool model_topology_is(const struct model_node *root)
@@ -449,7 +474,9 @@ enum model_status model_topology_read(struct model_arena *arena,
         const char *path =
             model_file_find(arena, "topologies", text, nowhere, NULL, errors);
 
-        root = path != NULL ? read_mapping(&reader, path) : NULL;
+        root = path != NULL
+                   ? check_mapping(&reader, read_file(&reader, path, false))
+                   : NULL;
     }
     if (root == NULL) {
         return MODEL_BAD_INPUT;

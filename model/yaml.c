@@ -212,9 +212,9 @@ static void yaml_text_parse_guarded(struct yaml_reading *reading)
     yaml_reading_close(reading);
 }
 
-static struct model_node *yaml_tree_read(struct model_arena *arena,
-                                         struct model_text text,
-                                         struct model_errors *errors)
+struct model_node *model_yaml_read(struct model_arena *arena,
+                                   struct model_text text,
+                                   struct model_errors *errors)
 {
     struct yaml_reading reading = {
         .build = {.arena = arena, .faults.arena = arena}};
@@ -237,7 +237,7 @@ struct model_node *model_yaml_read_file(struct model_arena *arena,
     if (!model_text_read(arena, file, MODEL_YAML_BYTES_MAX, &text, errors)) {
         return NULL;
     }
-    return yaml_tree_read(arena, text, errors);
+    return model_yaml_read(arena, text, errors);
 }
 
 struct model_node *model_yaml_read_text(struct model_arena *arena,
@@ -255,7 +255,7 @@ struct model_node *model_yaml_read_text(struct model_arena *arena,
     }
     copy.text = model_arena_text_n(arena, text, length);
     copy.length = length;
-    return yaml_tree_read(arena, copy, errors);
+    return model_yaml_read(arena, copy, errors);
 }
 
 static int yaml_stream_write(void *data, unsigned char *bytes, size_t count)

@@ -12,6 +12,7 @@
 
 #include "model/arena.h"
 #include "model/error.h"
+#include "model/text.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -46,6 +47,10 @@ struct model_node {
 struct model_node *model_yaml_read_file(struct model_arena *arena,
                                         const char *file,
                                         struct model_errors *errors);
+/* The same of a file's text that is in memory; text is borrowed. */
+struct model_node *model_yaml_read(struct model_arena *arena,
+                                   struct model_text text,
+                                   struct model_errors *errors);
 struct model_node *model_yaml_read_text(struct model_arena *arena,
                                         const char *file,
                                         const char *text,

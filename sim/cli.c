@@ -27,14 +27,16 @@ struct option {
 };
 
 static const char *const formats[] = {"text", "json", "csv", NULL};
-static const char *const forms[] = {"yaml", "line", NULL};
+static const char *const forms[] = {"yaml", "line", "xml", NULL};
 static const char *const rank_modes[] = {"folded", "all", NULL};
 
 #define AT(member) offsetof(struct sim_options, member)
 #define SIMULATES                                                              \
     (SIM_CLI_RUN | SIM_CLI_TUNE | SIM_CLI_COMPARE | SIM_CLI_EXPLAIN)
-#define PREDICTS     (SIMULATES | SIM_CLI_PERF)
-#define ALL_COMMANDS (PREDICTS | SIM_CLI_SHOW | SIM_CLI_HELP)
+#define PREDICTS (SIMULATES | SIM_CLI_PERF)
+#define ALL_COMMANDS                                                           \
+    (PREDICTS | SIM_CLI_SHOW | SIM_CLI_HELP | SIM_CLI_IMPORT)
+#define TAKES_SET (PREDICTS | SIM_CLI_SHOW)
 
 static const struct option options[] = {
     {"topology", 't', LIST, PREDICTS, AT(topologies), "TOPOLOGY", NULL,
@@ -49,8 +51,8 @@ static const struct option options[] = {
      "names with commas between (nccl,autoccl,lagom)"},
     {"trace", 0, TEXT, SIM_CLI_RUN, AT(trace), "FILE", NULL,
      "write a timeline for Perfetto or chrome://tracing"},
-    {"output", 'o', TEXT, SIM_CLI_TUNE, AT(output), "FILE", NULL,
-     "where to write the plan (standard output)"},
+    {"output", 'o', TEXT, SIM_CLI_TUNE | SIM_CLI_IMPORT, AT(output), "FILE",
+     NULL, "where to write the result (standard output)"},
     {"minbytes", 'b', TEXT, SIM_CLI_PERF, AT(min_bytes), "SIZE", NULL,
      "the smallest size, as nccl-tests write it: 8, 64K, 1G (8)"},
     {"maxbytes", 'e', TEXT, SIM_CLI_PERF, AT(max_bytes), "SIZE", NULL,
@@ -71,14 +73,20 @@ static const struct option options[] = {
      "a variable that NCCL reads; lagom help nccl lists them"},
     {"env-file", 0, TEXT, PREDICTS, AT(env_file), "FILE", NULL,
      "such variables as lines: nccl.conf, or a job's environment"},
+    {"gpu", 0, TEXT, SIM_CLI_IMPORT, AT(gpu), "NAME", NULL,
+     "the GPU's file, where the imported one does not tell"},
+    {"nodes", 0, NUMBER, SIM_CLI_IMPORT, AT(nodes), "NUMBER", NULL,
+     "nodes of the cluster, where a file describes one (1)"},
+    {"name", 0, TEXT, SIM_CLI_IMPORT, AT(name), "NAME", NULL,
+     "of the result (as the file)"},
     {"form", 0, CHOICE, SIM_CLI_SHOW, AT(form), "FORM", forms,
      "how a topology is written"},
     {"ranks", 0, CHOICE, SIM_CLI_RUN | SIM_CLI_EXPLAIN, AT(ranks), "MODE",
      rank_modes, "simulate one rank for all, or each"},
-    {"set", 0, LIST, ALL_COMMANDS & ~SIM_CLI_HELP, AT(sets), "PATH=VALUE", NULL,
+    {"set", 0, LIST, TAKES_SET, AT(sets), "PATH=VALUE", NULL,
      "override a key of the topology, its gpu or the workload"},
-    {"format", 0, CHOICE, ALL_COMMANDS & ~SIM_CLI_HELP, AT(format), "FORMAT",
-     formats, "how results are printed"},
+    {"format", 0, CHOICE, TAKES_SET, AT(format), "FORMAT", formats,
+     "how results are printed"},
     {"seed", 0, NUMBER, SIMULATES, AT(seed), "NUMBER", NULL,
      "of random choices (1)"},
     {"check", 0, FLAG, SIM_CLI_RUN, AT(check), NULL, NULL,

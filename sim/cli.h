@@ -18,7 +18,7 @@ enum sim_format { SIM_TEXT, SIM_JSON, SIM_CSV };
 
 enum sim_rank_mode { SIM_RANKS_FOLDED, SIM_RANKS_ALL };
 
-enum sim_form { SIM_FORM_YAML, SIM_FORM_LINE };
+enum sim_form { SIM_FORM_YAML, SIM_FORM_LINE, SIM_FORM_XML };
 
 enum { SIM_CLI_LIST_MAX = 64 };
 
@@ -43,10 +43,12 @@ struct sim_options {
     const char *min_bytes, *max_bytes;        /* perf: sizes */
     const char *step_factor, *step_bytes;     /* perf: from one to the next */
     const char *gpus, *data_type, *reduction; /* perf */
+    const char *gpu, *name;                   /* import */
     int format;                               /* enum sim_format */
     int ranks;                                /* enum sim_rank_mode */
     int form;                                 /* enum sim_form */
     uint64_t seed;
+    uint64_t nodes; /* import; 0: as the format has it */
     bool quiet;
     bool verbose;
     bool check;
@@ -58,8 +60,9 @@ struct sim_cli {
     struct model_arena *arena;
     struct model_errors *errors;
     struct sim_options options;
-    FILE *out; /* results, nothing else */
-    FILE *log; /* messages and progress */
+    FILE *out;         /* results, nothing else */
+    FILE *log;         /* messages and progress */
+    const char *noted; /* topology whose notes were printed last, or NULL */
 };
 
 /* Bits for the rows of the option table. */
@@ -70,7 +73,8 @@ enum sim_cli_command_bit {
     SIM_CLI_SHOW = 8,
     SIM_CLI_HELP = 16,
     SIM_CLI_EXPLAIN = 32,
-    SIM_CLI_PERF = 64
+    SIM_CLI_PERF = 64,
+    SIM_CLI_IMPORT = 128
 };
 
 struct sim_command {

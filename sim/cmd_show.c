@@ -7,6 +7,7 @@
 #include "build/version.h"
 #include "model/files.h"
 #include "model/nccl_variables.h"
+#include "model/nccl_xml_write.h"
 #include "model/notation.h"
 #include "model/plan.h"
 #include "model/units.h"
@@ -84,6 +85,22 @@ static void topology_csv(FILE *out, const struct model_topology *topology)
     }
 }
 
+/* One node as a file for NCCL. */
+static enum model_status topology_xml(struct sim_cli *cli,
+                                      const struct model_topology *topology)
+{
+    const struct model_xml_element *root =
+        model_nccl_xml_tree(cli->arena, topology);
+    int elements = model_nccl_xml_elements(root);
+
+    if (elements > MODEL_NCCL_XML_ELEMENTS_MAX && !cli->options.quiet) {
+        (void)fprintf(cli->log,
+                      "lagom: warning: %d elements, of which NCCL reads %d\n",
+                      elements, (int)MODEL_NCCL_XML_ELEMENTS_MAX);
+    }
+    return model_xml_write(root, cli->out);
+}
+
 static enum model_status
 show_topology(struct sim_cli *cli, const char *name, struct model_node *root)
 {
@@ -98,6 +115,10 @@ show_topology(struct sim_cli *cli, const char *name, struct model_node *root)
                                  for_topology.count, &topology, cli->errors);
     if (status != MODEL_OK) {
         return status;
+    }
+    sim_load_notes(cli, &topology);
+    if (cli->options.form == SIM_FORM_XML) {
+        return topology_xml(cli, &topology);
     }
     if (cli->options.format == SIM_JSON) {
         return topology_json(cli->out, &topology);
@@ -244,6 +265,8 @@ static struct model_node *read_tree(struct sim_cli *cli, const char *name)
 {
     struct model_errors ignored = {.arena = cli->arena};
     struct model_place place = {"lagom", 0, 0};
+    struct sim_cli_list for_topology;
+    struct sim_cli_list for_workload;
     const char *path;
 
     if (model_notation_is(name) && !model_file_exists(name)) {
@@ -255,8 +278,11 @@ static struct model_node *read_tree(struct sim_cli *cli, const char *name)
         path = model_file_find(cli->arena, "topologies", name, place, NULL,
                                cli->errors);
     }
-    return path != NULL ? model_yaml_read_file(cli->arena, path, cli->errors)
-                        : NULL;
+    sim_load_split(cli, &for_topology, &for_workload);
+    return path != NULL
+               ? model_topology_file(cli->arena, path, for_topology.items,
+                                     for_topology.count, cli->errors)
+               : NULL;
 }
 
 static int compare_names(const void *left, const void *right)

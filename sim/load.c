@@ -81,6 +81,21 @@ enum model_status sim_load_check(struct sim_cli *cli, bool one)
     return status;
 }
 
+void sim_load_notes(struct sim_cli *cli, const struct model_topology *topology)
+{
+    const char *const *notes = topology->notes.items;
+
+    if (cli->options.quiet ||
+        (cli->noted != NULL && strcmp(cli->noted, topology->label) == 0)) {
+        return;
+    }
+    for (int i = 0; i < topology->notes.count; i++) {
+        (void)fprintf(cli->log, "lagom: warning: %s: %s\n", topology->label,
+                      notes[i]);
+    }
+    cli->noted = topology->label;
+}
+
 enum model_status sim_load(struct sim_cli *cli,
                            const char *topology,
                            const char *workload,
@@ -102,6 +117,7 @@ enum model_status sim_load(struct sim_cli *cli,
                               cli->errors);
         return status;
     }
+    sim_load_notes(cli, &input->topology);
     status = sim_nccl_options(cli, &input->topology, &input->version, &settings);
     if (status == MODEL_OK) {
         status = model_workload_read(cli->arena, workload, for_workload.items,

@@ -20,6 +20,9 @@ enum model_status sim_load(struct sim_cli *cli,
                            const char *workload,
                            struct sim_input *input);
 
+/* Print the notes of a topology as warnings, once for a row of equal ones. */
+void sim_load_notes(struct sim_cli *cli, const struct model_topology *topology);
+
 /*
  * Checks that the command was given at least one, and with `one` exactly one,
  * topology and workload.

@@ -4,6 +4,7 @@
  * The one file that may see all layers.
  */
 #include "search/tuned.h"
+#include "sim/cmd_import.h"
 #include "sim/cmd_show.h"
 
 #include <errno.h>
@@ -50,6 +51,13 @@ const struct sim_command sim_commands[] = {
      .summary =
          "list shipped names; print a topology or workload as understood",
      .example = "lagom show \"1x8 gpu:h100 nvswitch nic:8x400Gbit/s\""},
+    {.name = "import",
+     .bit = SIM_CLI_IMPORT,
+     .run = sim_command_import,
+     .operands = "nccl-topo FILE",
+     .operand_max = 2,
+     .summary = "make a topology of what another tool wrote",
+     .example = "lagom import nccl-topo topo.xml --gpu h100 -o my.yaml"},
     {.name = "help",
      .bit = SIM_CLI_HELP,
      .run = sim_command_help,

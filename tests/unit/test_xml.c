@@ -112,7 +112,7 @@ static void refuses_what_is_no_plain_xml(void **state)
         {"<!DOCTYPE a [<!ENTITY b 'x'>]><a>&b;</a>", 1, 13, "document type"},
         {"<a b='\xE4'/>", 1, 7, "not UTF-8"},
         {"<a b='\x01'/>", 1, 7, "control character"},
-        {"name: topology", 1, 1, "not well-formed"}};
+        {"name: topology", 1, 1, "syntax error"}};
 
     for (int i = 0; i < FIXTURE_COUNT(rows); i++) {
         expect_refusal(*state, rows[i].text, strlen(rows[i].text), rows[i]);
