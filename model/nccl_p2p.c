@@ -98,7 +98,7 @@ static int protocol_of(const struct model_nccl_comm *comm,
 {
     double set = comm->settings->p2p_ll_threshold_bytes;
     double most =
-        set > 0.0 ? set : comm->version->tuning.p2p.ll_threshold_bytes;
+        set >= 0.0 ? set : comm->version->tuning.p2p.ll_threshold_bytes;
     bool fits = comm->version->tuning.p2p.parts == MODEL_NCCL_P2P_ALIGNED
                     ? parts->bytes <= most
                     : bytes <= parts->count * most;

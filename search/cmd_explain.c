@@ -3,6 +3,7 @@
  * what would help.
  */
 #include "search/chosen.h"
+#include "search/explain_nccl.h"
 #include "search/explain_print.h"
 #include "search/tuned.h"
 
@@ -88,14 +89,31 @@ static enum model_status explain(struct sim_cli *cli,
     return print(cli, &explanation);
 }
 
+/* NCCL's choices instead of an iteration. */
+static enum model_status explain_nccl(struct sim_cli *cli)
+{
+    struct sim_input input;
+    enum model_status status = sim_load_check(cli, true);
+
+    if (status == MODEL_OK) {
+        status = sim_load(cli, cli->options.topologies.items[0],
+                          cli->options.workloads.items[0], &input);
+    }
+    return status == MODEL_OK ? search_explain_nccl(cli, &input) : status;
+}
+
 enum model_status search_command_explain(struct sim_cli *cli)
 {
     struct sim_input input;
     struct model_plan plan = {.row_count = 0};
     struct sim_request request;
     const char *name;
-    enum model_status status =
-        search_request(cli, &input, &plan, &request, &name);
+    enum model_status status;
+
+    if (cli->options.nccl != NULL) {
+        return explain_nccl(cli);
+    }
+    status = search_request(cli, &input, &plan, &request, &name);
 
     return status == MODEL_OK ? explain(cli, &input, &request, name) : status;
 }

@@ -194,34 +194,21 @@ static void fill_rows(struct search_perf *perf, const struct sim_result *result)
 }
 
 static enum model_status simulate(struct sim_cli *cli,
-                                  const struct model_workload *workload,
+                                  const struct model_nccl *nccl,
                                   struct search_perf *perf)
 {
-    struct search_problem problem;
-    struct model_config *configs;
-    struct model_plan plan;
-    struct sim_request request = {.topology = perf->topology,
-                                  .workload = workload,
-                                  .plan = &plan,
+    struct sim_request request = {.topology = nccl->topology,
+                                  .workload = nccl->workload,
+                                  .nccl = nccl,
                                   .all_ranks = perf->gpus_per_node !=
                                                perf->topology->gpus_per_node,
                                   .seed = 1};
     struct sim_result result = {.op_count = 0};
     struct sim *sim;
 
-    if (workload->op_count == 0) {
+    if (nccl->workload->op_count == 0) {
         return MODEL_OK;
     }
-    if (search_problem_make(cli->arena, perf->topology, workload, &problem,
-                            cli->errors) != MODEL_OK) {
-        return MODEL_BAD_INPUT;
-    }
-    configs = model_arena_array(cli->arena, (size_t)problem.class_count + 1,
-                                sizeof(*configs));
-    for (int i = 0; i < problem.class_count; i++) {
-        configs[i] = problem.classes[i].baseline;
-    }
-    plan = search_plan(cli->arena, &problem, configs, "nccl");
     sim = sim_new(cli->arena, &request, cli->errors);
     if (sim == NULL || sim_run(sim, &result, cli->errors) != MODEL_OK) {
         return model_errors_status(cli->errors);
@@ -237,6 +224,7 @@ enum model_status search_command_perf(struct sim_cli *cli)
     struct model_nccl_version version;
     struct model_nccl_settings settings;
     struct model_workload workload;
+    struct model_nccl nccl;
     enum model_status status = search_perf_options(cli, &perf);
 
     if (status == MODEL_OK) {
@@ -257,7 +245,9 @@ enum model_status search_command_perf(struct sim_cli *cli)
         status = make_workload(cli, &perf, &workload);
     }
     if (status == MODEL_OK) {
-        status = simulate(cli, &workload, &perf);
+        model_nccl_make(cli->arena, &topology, &workload, &version, &settings,
+                        sim_nccl_as_observed(cli), &nccl);
+        status = simulate(cli, &nccl, &perf);
     }
     return status == MODEL_OK ? search_perf_print(cli, &perf) : status;
 }

@@ -29,7 +29,8 @@ static const char *const cause_names[MODEL_NCCL_CAUSES] = {
 
 /* One kind of collective, of one size and group, with what its ops fix. */
 struct row {
-    const struct search_class *part;
+    const struct search_class *part; /* the first of those that are alike */
+    int op_count;
     const struct model_op *op; /* the first of the class */
     const struct model_nccl_tuning *tuning;
     struct model_nccl_choice choice;
@@ -42,6 +43,23 @@ struct rows {
     int count;
 };
 
+/* The row of a class that differs in its window alone, or NULL. */
+static struct row *alike(const struct rows *rows,
+                         const struct search_class *part)
+{
+    for (int i = 0; i < rows->count; i++) {
+        const struct search_class *known = rows->list[i].part;
+
+        if (known->kind == part->kind && known->group == part->group &&
+            known->shift == part->shift &&
+            model_same(known->bytes, part->bytes) &&
+            model_config_equal(&known->fixed, &part->fixed)) {
+            return &rows->list[i];
+        }
+    }
+    return NULL;
+}
+
 static struct rows gather(struct sim_cli *cli, const struct sim_input *input)
 {
     struct search_problem *problem =
@@ -52,13 +70,21 @@ static struct rows gather(struct sim_cli *cli, const struct sim_input *input)
     rows.list = model_arena_array(
         cli->arena, (size_t)problem->class_count + 1, sizeof(*rows.list));
     for (int i = 0; i < problem->workload->op_count; i++) {
-        int class_index = problem->class_of[i];
-        struct row *row = &rows.list[rows.count];
+        const struct search_class *part;
+        struct row *row;
 
-        if (class_index != rows.count) {
-            continue; /* the class of an op before, or none */
+        if (problem->class_of[i] < 0) {
+            continue;
         }
-        row->part = &problem->classes[class_index];
+        part = &problem->classes[problem->class_of[i]];
+        row = alike(&rows, part);
+        if (row != NULL) {
+            row->op_count++;
+            continue;
+        }
+        row = &rows.list[rows.count];
+        row->part = part;
+        row->op_count = 1;
         row->op = &problem->workload->ops[i];
         row->tuning = rows.nccl->tunings[row->part->group];
         row->config = row->part->baseline;
@@ -239,11 +265,8 @@ static void put_row(struct sim_cli *cli,
                   model_op_names[row->part->kind],
                   print_bytes(cli->arena, row->part->bytes),
                   nccl->workload->groups[row->part->group].name);
-    if (row->part->window != NULL) {
-        (void)fprintf(cli->out, ", window %s", row->part->window);
-    }
-    (void)fprintf(cli->out, ", %d time%s: %s\n", row->part->op_count,
-                  row->part->op_count == 1 ? "" : "s",
+    (void)fprintf(cli->out, ", %d time%s: %s\n", row->op_count,
+                  row->op_count == 1 ? "" : "s",
                   model_config_print(&row->config, config, sizeof(config)));
     if (row->choice.function != MODEL_UNSET) {
         put_candidates(cli, row);
@@ -357,8 +380,7 @@ static void json_row(struct model_arena *arena,
     sim_json_number(object, "size_bytes", row->part->bytes);
     sim_json_text(object, "group",
                   nccl->workload->groups[row->part->group].name);
-    sim_json_text(object, "window", row->part->window);
-    sim_json_count(object, "count", row->part->op_count);
+    sim_json_count(object, "count", row->op_count);
     sim_json_text(object, "algorithm",
                   model_algorithm_names[row->config.algorithm]);
     sim_json_text(object, "protocol",

@@ -13,7 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum option_kind { FLAG, TEXT, LIST, CHOICE, NUMBER };
+/* MAYBE: a text that may be left out, which leaves an empty one. */
+enum option_kind { FLAG, TEXT, MAYBE, LIST, CHOICE, NUMBER };
 
 struct option {
     const char *name; /* without "--" */
@@ -67,8 +68,10 @@ static const struct option options[] = {
      "of the elements counted (float)"},
     {"op", 'o', TEXT, SIM_CLI_PERF, AT(reduction), "OP", NULL,
      "the reduction named (sum); all cost the same"},
-    {"nccl", 0, TEXT, PREDICTS, AT(nccl), "VERSION", NULL,
-     "NCCL's version: 2.18 or 2.30 (the topology's)"},
+    {"nccl", 0, TEXT, PREDICTS & ~SIM_CLI_EXPLAIN, AT(nccl), "VERSION", NULL,
+     "as NCCL 2.18 or 2.30 chooses (the topology's, or as observed there)"},
+    {"nccl", 0, MAYBE, SIM_CLI_EXPLAIN, AT(nccl), "[VERSION]", NULL,
+     "explain instead what NCCL chooses, and why"},
     {"env", 0, LIST, PREDICTS, AT(envs), "NCCL_X=VALUE", NULL,
      "a variable that NCCL reads; lagom help nccl lists them"},
     {"env-file", 0, TEXT, PREDICTS, AT(env_file), "FILE", NULL,
@@ -301,6 +304,7 @@ set_option(struct sim_cli *cli, const struct option *option, const char *value)
         *(bool *)(void *)target = true;
         return MODEL_OK;
     case TEXT:
+    case MAYBE:
         *(const char **)(void *)target = value;
         return MODEL_OK;
     case LIST:
@@ -356,6 +360,10 @@ static enum model_status take_value(struct sim_cli *cli,
         return value == NULL
                    ? set_option(cli, option, NULL)
                    : usage(cli, NULL, "takes no value: --", option->name);
+    }
+    if (option->kind == MAYBE && value == NULL &&
+        (next == NULL || next[0] == '-')) {
+        return set_option(cli, option, "");
     }
     if (value == NULL && next != NULL) {
         value = next;

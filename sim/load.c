@@ -125,9 +125,8 @@ enum model_status sim_load(struct sim_cli *cli,
                                      &input->workload, cli->errors);
     }
     if (status == MODEL_OK) {
-        /* A version asked for by name is meant to be computed. */
         model_nccl_make(cli->arena, &input->topology, &input->workload,
-                        &input->version, &settings, cli->options.nccl == NULL,
+                        &input->version, &settings, sim_nccl_as_observed(cli),
                         &input->nccl);
     }
     return status;

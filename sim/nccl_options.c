@@ -13,6 +13,11 @@
 
 enum { FILE_BYTES_MAX = 1 << 20 };
 
+bool sim_nccl_as_observed(const struct sim_cli *cli)
+{
+    return cli->options.nccl == NULL || cli->options.nccl[0] == '\0';
+}
+
 static enum model_status read_version(struct sim_cli *cli,
                                       const struct model_topology *topology,
                                       struct model_nccl_version *version)
@@ -21,7 +26,7 @@ static enum model_status read_version(struct sim_cli *cli,
     const struct model_node *node =
         model_node_is_mapping(nccl) ? model_node_find(nccl, "version") : NULL;
 
-    if (cli->options.nccl != NULL) {
+    if (!sim_nccl_as_observed(cli)) {
         return model_nccl_version_read(cli->arena, cli->options.nccl,
                                        (struct model_place){"--nccl", 0, 0},
                                        NULL, version, cli->errors);

@@ -24,4 +24,10 @@ enum model_status sim_nccl_options(struct sim_cli *cli,
                                    struct model_nccl_version *version,
                                    struct model_nccl_settings *settings);
 
+/*
+ * Does what was observed on the real machine count? Not where --nccl names a
+ * version: that is meant to be computed.
+ */
+bool sim_nccl_as_observed(const struct sim_cli *cli);
+
 #endif
