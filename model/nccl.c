@@ -94,8 +94,9 @@ static void observe_pair(struct model_nccl_settings *settings,
         bool *algorithms = settings->algorithm_allowed[f];
         bool *protocols = settings->protocol_allowed[f];
 
-        for (int a = 0; algorithm != MODEL_UNSET &&
-                        !settings->algorithm_set[f] && a < MODEL_NCCL_ALGORITHMS;
+        for (int a = 0;
+             algorithm != MODEL_UNSET && !settings->algorithm_set[f] &&
+             a < MODEL_NCCL_ALGORITHMS;
              a++) {
             algorithms[a] = a == algorithm;
         }
@@ -126,9 +127,8 @@ static void observe(struct model_nccl_settings *settings,
 
 /* -- communicators -- */
 
-static void make_comm(struct model_arena *arena,
-                      struct model_nccl *nccl,
-                      int group)
+static void
+make_comm(struct model_arena *arena, struct model_nccl *nccl, int group)
 {
     const struct model_config *seen = &nccl->topology->observed.config;
     struct model_group first =
@@ -217,10 +217,9 @@ static void choose_tuned(const struct model_nccl_tuning *tuning,
     }
     /* A pair that NCCL itself would not take: how it would run all the same. */
     model_nccl_choose(tuning, function, bytes, choice);
-    model_nccl_settle(tuning,
-                      algorithm != MODEL_UNSET ? algorithm : choice->algorithm,
-                      protocol != MODEL_UNSET ? protocol : MODEL_NCCL_SIMPLE,
-                      choice);
+    model_nccl_settle(
+        tuning, algorithm != MODEL_UNSET ? algorithm : choice->algorithm,
+        protocol != MODEL_UNSET ? protocol : MODEL_NCCL_SIMPLE, choice);
 }
 
 /* Bytes between two members, and with how many each talks at once. */

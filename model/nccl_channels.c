@@ -132,8 +132,7 @@ static bool wants_nvls(const struct model_nccl_machine *machine)
 
 static void find_graphs(struct model_arena *arena,
                         const struct model_nccl_paths *paths,
-                        struct findings *findings,
-                        long *steps)
+                        struct findings *findings)
 {
     int most = paths->machine->data->max_channels;
     struct model_nccl_wish ring = {MODEL_NCCL_RING_PATTERN, 1,
@@ -142,14 +141,14 @@ static void find_graphs(struct model_arena *arena,
     struct model_nccl_wish tree = {.pattern = MODEL_NCCL_BALANCED_TREE};
 
     findings->graphs[MODEL_NCCL_GRAPH_RING] =
-        model_nccl_search(arena, paths, &ring, steps);
+        model_nccl_search(arena, paths, &ring);
     tree.least = findings->graphs[MODEL_NCCL_GRAPH_RING].channels;
     tree.most = tree.least;
     findings->graphs[MODEL_NCCL_GRAPH_TREE] =
-        model_nccl_search(arena, paths, &tree, steps);
+        model_nccl_search(arena, paths, &tree);
     if (wants_nvls(paths->machine)) {
         findings->graphs[MODEL_NCCL_GRAPH_NVLS] =
-            model_nccl_search(arena, paths, &nvls, steps);
+            model_nccl_search(arena, paths, &nvls);
     }
 }
 
@@ -332,7 +331,7 @@ static struct findings find(struct model_arena *arena,
         .channels_per_peer = channels_per_peer(arena, &paths),
         .has_nvswitch = model_nccl_count(&machine, MODEL_NCCL_NVS) > 0};
 
-    find_graphs(arena, &paths, &findings, NULL);
+    find_graphs(arena, &paths, &findings);
     return findings;
 }
 

@@ -30,12 +30,12 @@ static double correction_ratio(const struct model_nccl_comm *comm,
                                double bytes)
 {
     const struct model_nccl_tuning_data *data = &comm->version->tuning;
-    bool nvls = algorithm == MODEL_NCCL_NVLS_TREE &&
-                comm->compute_capability >=
-                    data->nvls_tree_correction_capability &&
-                comm->topology->host.cpu != MODEL_CPU_ARM;
-    const struct model_list *list = nvls ? &data->nvls_tree_correction
-                                         : &data->tree_correction[protocol];
+    bool nvls =
+        algorithm == MODEL_NCCL_NVLS_TREE &&
+        comm->compute_capability >= data->nvls_tree_correction_capability &&
+        comm->topology->host.cpu != MODEL_CPU_ARM;
+    const struct model_list *list =
+        nvls ? &data->nvls_tree_correction : &data->tree_correction[protocol];
     const double *ratios = list->items;
     int i = doublings(comm, bytes);
 
@@ -72,8 +72,7 @@ double model_nccl_time_us(const struct model_nccl_tuning *tuning,
 {
     const struct model_nccl_comm *comm = tuning->comm;
     int f = (int)function;
-    const struct model_nccl_pair *pair =
-        &tuning->pairs[f][algorithm][protocol];
+    const struct model_nccl_pair *pair = &tuning->pairs[f][algorithm][protocol];
 
     if (pair->off != NULL) {
         return -1.0;
@@ -177,13 +176,13 @@ struct model_config model_nccl_config(const struct model_nccl_choice *choice)
     if (choice->algorithm == MODEL_UNSET) {
         return model_config_none();
     }
-    return (struct model_config){
-        .algorithm = choice->function == MODEL_UNSET
-                         ? (int)MODEL_PAIRWISE
-                         : algorithms[choice->algorithm],
-        .protocol = protocols[choice->protocol],
-        .transport = choice->transport,
-        .channels = choice->channels,
-        .threads = choice->threads,
-        .chunk_bytes = choice->chunk_bytes};
+    return (struct model_config){.algorithm =
+                                     choice->function == MODEL_UNSET
+                                         ? (int)MODEL_PAIRWISE
+                                         : algorithms[choice->algorithm],
+                                 .protocol = protocols[choice->protocol],
+                                 .transport = choice->transport,
+                                 .channels = choice->channels,
+                                 .threads = choice->threads,
+                                 .chunk_bytes = choice->chunk_bytes};
 }

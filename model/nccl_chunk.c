@@ -58,8 +58,8 @@ static double nvls_most_bytes(const struct model_nccl_comm *comm, int algorithm)
     const struct model_nccl_chunks *chunks = &comm->version->tuning.chunks;
     const struct model_nccl_settings *settings = comm->settings;
     const struct model_nccl_nvls_row *rows = chunks->nvls_rows.items;
-    double slot = model_nccl_buffer_bytes(comm, MODEL_NCCL_SIMPLE) /
-                  MODEL_FIFO_SLOTS;
+    double slot =
+        model_nccl_buffer_bytes(comm, MODEL_NCCL_SIMPLE) / MODEL_FIFO_SLOTS;
     double chunk = slot, tree = 0.0;
 
     for (int i = 0; i < chunks->nvls_rows.count; i++) {
@@ -84,9 +84,8 @@ static double nvls_most_bytes(const struct model_nccl_comm *comm, int algorithm)
     return tree > 0.0 ? fmin(chunk, tree) : chunk;
 }
 
-static double whole_grains(const struct model_nccl_comm *comm,
-                           int protocol,
-                           double bytes)
+static double
+whole_grains(const struct model_nccl_comm *comm, int protocol, double bytes)
 {
     double grain = comm->version->tuning.chunks.grain_bytes[protocol];
 
@@ -107,8 +106,7 @@ double model_nccl_chunk_most_bytes(const struct model_nccl_comm *comm,
         break;
     case MODEL_NCCL_RING:
         if (protocol == MODEL_NCCL_SIMPLE) {
-            slot *=
-                comm->version->tuning.chunks.ring_slots[choice->function];
+            slot *= comm->version->tuning.chunks.ring_slots[choice->function];
         }
         break;
     default:
@@ -209,8 +207,8 @@ void model_nccl_cut(const struct model_nccl_comm *comm,
         chunk = tree_bytes(comm, choice);
         break;
     case MODEL_NCCL_NVLS:
-        chunk = down_the_ladder(chunk, &chunks->nvls_rungs, nvls_heads(comm),
-                                each);
+        chunk =
+            down_the_ladder(chunk, &chunks->nvls_rungs, nvls_heads(comm), each);
         break;
     case MODEL_NCCL_NVLS_TREE:
         chunk = down_the_ladder(chunk, &chunks->nvls_tree_rungs,

@@ -117,8 +117,8 @@ static bool ll128_gpu(const struct model_nccl_comm *comm)
 static const char *ll128_off(const struct model_nccl_comm *comm, int algorithm)
 {
     const struct model_nccl_graph *graph = model_nccl_graph_of(comm, algorithm);
-    bool pxn = comm->compute_capability >=
-               comm->version->tuning.ll128_pxn_capability;
+    bool pxn =
+        comm->compute_capability >= comm->version->tuning.ll128_pxn_capability;
 
     if (!ll128_gpu(comm)) {
         return "LL128 is not trusted on this GPU";
@@ -126,8 +126,7 @@ static const char *ll128_off(const struct model_nccl_comm *comm, int algorithm)
     if (graph->intra_type > MODEL_NCCL_PATH_NVB) {
         return "LL128 needs NVLink between all GPUs of a node";
     }
-    return graph->inter_type >
-                   (pxn ? MODEL_NCCL_PATH_PXN : MODEL_NCCL_PATH_PXB)
+    return graph->inter_type > (pxn ? MODEL_NCCL_PATH_PXN : MODEL_NCCL_PATH_PXB)
                ? "LL128 is not trusted on the way to the NICs"
                : NULL;
 }

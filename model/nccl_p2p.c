@@ -43,9 +43,8 @@ struct parts {
     double bytes; /* of the first */
 };
 
-static void channel_range(const struct model_nccl_comm *comm,
-                          int *least,
-                          int *most)
+static void
+channel_range(const struct model_nccl_comm *comm, int *least, int *most)
 {
     bool aligned = comm->version->tuning.p2p.parts == MODEL_NCCL_P2P_ALIGNED;
 
@@ -63,9 +62,8 @@ static void channel_range(const struct model_nccl_comm *comm,
     }
 }
 
-static struct parts parts_of(const struct model_nccl_comm *comm,
-                             double step,
-                             double bytes)
+static struct parts
+parts_of(const struct model_nccl_comm *comm, double step, double bytes)
 {
     bool aligned = comm->version->tuning.p2p.parts == MODEL_NCCL_P2P_ALIGNED;
     bool across = comm->node_count > 1;
@@ -116,10 +114,10 @@ static double chunk_of(const struct model_nccl_comm *comm,
                          ? parts->bytes
                          : bytes;
 
-    return comm->node_count == 1    ? step
-           : counted < step         ? step / 4.0
-           : counted < 8.0 * step   ? step / 2.0
-                                    : step;
+    return comm->node_count == 1  ? step
+           : counted < step       ? step / 4.0
+           : counted < 8.0 * step ? step / 2.0
+                                  : step;
 }
 
 static int reversed(int value, int count)
@@ -165,9 +163,8 @@ static int channels_of(const struct model_nccl_comm *comm, int peers, int parts)
     return count;
 }
 
-static void note_smaller(struct model_nccl_choice *choice,
-                         int channels,
-                         double chunk_bytes)
+static void
+note_smaller(struct model_nccl_choice *choice, int channels, double chunk_bytes)
 {
     if (channels < choice->channels) {
         choice->channels = channels;
@@ -193,16 +190,14 @@ void model_nccl_choose_p2p(const struct model_nccl_comm *comm,
         .bytes = peer_bytes,
         .algorithm = MODEL_NCCL_RING,
         .protocol = protocol,
-        .transport =
-            comm->settings->p2p_disable == 1 ? MODEL_SHM : MODEL_P2P,
+        .transport = comm->settings->p2p_disable == 1 ? MODEL_SHM : MODEL_P2P,
         .channels = comm->p2p_channels,
         .threads = comm->version->tuning.threads.cta,
         .channel_bytes = parts.bytes,
-        .chunk_bytes =
-            protocol == MODEL_NCCL_LL
-                ? floor(model_nccl_buffer_bytes(comm, protocol) /
-                        MODEL_FIFO_SLOTS / 2.0)
-                : step};
+        .chunk_bytes = protocol == MODEL_NCCL_LL
+                           ? floor(model_nccl_buffer_bytes(comm, protocol) /
+                                   MODEL_FIFO_SLOTS / 2.0)
+                           : step};
     for (int a = 0; a < MODEL_NCCL_ALGORITHMS; a++) {
         for (int p = 0; p < MODEL_NCCL_PROTOCOLS; p++) {
             choice->time_us[a][p] = -1.0;

@@ -21,12 +21,10 @@ struct model_nccl_wish {
 
 /*
  * The graph lives in the arena, its order holds GPUs as the node numbers them.
- * Without any way a plain one results, but none (0 channels) of NVLS. steps, if
- * not NULL, is increased by the steps that were taken.
+ * Without any way a plain one results, but none (0 channels) of NVLS.
  */
 struct model_nccl_graph model_nccl_search(struct model_arena *arena,
                                           const struct model_nccl_paths *paths,
-                                          const struct model_nccl_wish *wish,
-                                          long *steps);
+                                          const struct model_nccl_wish *wish);
 
 #endif

@@ -58,7 +58,8 @@ static int workers(const struct model_nccl_comm *comm,
                    int threads)
 {
     const struct model_nccl_tuning_data *data = &comm->version->tuning;
-    bool full = data->threads.full_trees && choice->algorithm == MODEL_NCCL_TREE;
+    bool full =
+        data->threads.full_trees && choice->algorithm == MODEL_NCCL_TREE;
     int least = (full ? data->threads.cta : data->least_threads) -
                 choice->extra_warps * WARP;
 
@@ -129,9 +130,8 @@ void model_nccl_shrink(const struct model_nccl_tuning *tuning,
     choice->channels =
         is_nvls(choice->algorithm) ? comm->nvls_channels : comm->channels;
     choice->extra_warps = extra_warps(comm, choice);
-    choice->threads =
-        workers(comm, choice,
-                tuning->threads[choice->algorithm][choice->protocol]);
+    choice->threads = workers(
+        comm, choice, tuning->threads[choice->algorithm][choice->protocol]);
     model_nccl_choice_note(choice, MODEL_NCCL_AS_SEARCHED);
     by_threads(tuning, choice);
     choice->channel_bytes = choice->bytes / choice->channels;

@@ -102,8 +102,8 @@ static double ring_ratio(const struct model_nccl_comm *comm, int function)
 static double graph_bytes_per_us(const struct model_nccl_comm *comm,
                                  const struct model_nccl_graph *graph)
 {
-    return graph->channels *
-           (comm->node_count <= 2 ? graph->intra_bytes_per_us
+    return graph->channels * (comm->node_count <= 2
+                                  ? graph->intra_bytes_per_us
                                   : graph->inter_bytes_per_us);
 }
 
@@ -116,8 +116,7 @@ static double ring_bytes_per_us(const struct model_nccl_comm *comm,
     const struct model_nccl_graph *graph =
         model_nccl_graph_of(comm, MODEL_NCCL_RING);
     double bus = graph_bytes_per_us(comm, graph);
-    bool gathers = comm->node_count == 1 &&
-                   function != MODEL_NCCL_ALL_REDUCE &&
+    bool gathers = comm->node_count == 1 && function != MODEL_NCCL_ALL_REDUCE &&
                    function != MODEL_NCCL_REDUCE;
 
     if (protocol == MODEL_NCCL_LL) {
@@ -160,14 +159,12 @@ static double nvls_fixed_bytes_per_us(const struct model_nccl_comm *comm,
                                       int algorithm)
 {
     const struct model_nccl_shares *shares = &comm->version->tuning.shares;
-    double bus =
-        graph_bytes_per_us(comm, model_nccl_graph_of(comm, algorithm));
+    double bus = graph_bytes_per_us(comm, model_nccl_graph_of(comm, algorithm));
     double nodes = comm->node_count;
 
-    return algorithm == MODEL_NCCL_NVLS
-               ? bus * shares->nvls_bus_ratio
-               : bus * shares->nvls_tree_bus_ratio * nodes /
-                     (2.0 * (nodes - 1.0));
+    return algorithm == MODEL_NCCL_NVLS ? bus * shares->nvls_bus_ratio
+                                        : bus * shares->nvls_tree_bus_ratio *
+                                              nodes / (2.0 * (nodes - 1.0));
 }
 
 /*
@@ -188,8 +185,8 @@ static double nvls_pipelined_bytes_per_us(const struct model_nccl_comm *comm,
                    data->shares.nvls_efficiency_ratio[generation(comm)] *
                    (channels - 1.0) / channels *
                    (all_reduce ? 2.0 : (ranks - 1.0) / ranks);
-    double inter = graph->inter_bytes_per_us *
-                   (tree && comm->node_count <= 2 ? 2.0 : 1.0);
+    double inter =
+        graph->inter_bytes_per_us * (tree && comm->node_count <= 2 ? 2.0 : 1.0);
     double most = tree ? rate(comm, &data->nvls_tree_most) : HUGE_VAL;
     double bus = channels * fmin(fmin(intra, inter), most);
 
@@ -218,10 +215,8 @@ static double pair_bytes_per_us(const struct model_nccl_comm *comm,
     }
 }
 
-static double hop_us(const struct model_nccl_comm *comm,
-                     int hop,
-                     int algorithm,
-                     int protocol)
+static double
+hop_us(const struct model_nccl_comm *comm, int hop, int algorithm, int protocol)
 {
     return comm->version->tuning.hops[hop].us[algorithm][protocol];
 }
@@ -235,17 +230,15 @@ static int intra_hop(const struct model_nccl_comm *comm, int algorithm)
                : MODEL_NCCL_HOP_PCIE;
 }
 
-static double intra_us(const struct model_nccl_comm *comm,
-                       int algorithm,
-                       int protocol)
+static double
+intra_us(const struct model_nccl_comm *comm, int algorithm, int protocol)
 {
     return hop_us(comm, intra_hop(comm, algorithm), algorithm, protocol);
 }
 
 /* A step across nodes; Simple flushes, which is one more trip to the NIC. */
-static double inter_us(const struct model_nccl_comm *comm,
-                       int algorithm,
-                       int protocol)
+static double
+inter_us(const struct model_nccl_comm *comm, int algorithm, int protocol)
 {
     bool alone = comm->version->tuning.lone_rank_tree_latency &&
                  comm->rank_count == comm->node_count;
@@ -285,24 +278,23 @@ static double chain_us(const struct model_nccl_comm *comm, int protocol)
     if (graph->same_channels) {
         return hop_us(comm, hop, MODEL_NCCL_RING, protocol);
     }
-    return comm->rank_count *
-           hop_us(comm, hop,
-                  protocol == MODEL_NCCL_SIMPLE ? MODEL_NCCL_TREE
-                                                : MODEL_NCCL_RING,
-                  protocol);
+    return comm->rank_count * hop_us(comm, hop,
+                                     protocol == MODEL_NCCL_SIMPLE
+                                         ? MODEL_NCCL_TREE
+                                         : MODEL_NCCL_RING,
+                                     protocol);
 }
 
-static double ring_us(const struct model_nccl_comm *comm,
-                      int function,
-                      int protocol)
+static double
+ring_us(const struct model_nccl_comm *comm, int function, int protocol)
 {
     int nodes = comm->node_count, steps = ring_steps(comm, function);
-    int across = nodes == 1                            ? 0
-                 : function != MODEL_NCCL_ALL_REDUCE   ? nodes - 1
-                 : comm->version->tuning.network_steps ==
-                         MODEL_NCCL_STEPS_OF_NODES
-                     ? 2 * nodes
-                     : 2 * (nodes - 1);
+    int across =
+        nodes == 1                          ? 0
+        : function != MODEL_NCCL_ALL_REDUCE ? nodes - 1
+        : comm->version->tuning.network_steps == MODEL_NCCL_STEPS_OF_NODES
+            ? 2 * nodes
+            : 2 * (nodes - 1);
 
     if (function == MODEL_NCCL_BROADCAST || function == MODEL_NCCL_REDUCE) {
         return chain_us(comm, protocol);
@@ -344,10 +336,9 @@ static double pair_us(const struct model_nccl_comm *comm,
     case MODEL_NCCL_RING:
         return base + ring_us(comm, function, protocol);
     case MODEL_NCCL_TREE:
-        return base +
-               2 * ((comm->rank_count / comm->node_count - 1) *
-                        intra_us(comm, algorithm, protocol) +
-                    levels * inter_us(comm, algorithm, protocol));
+        return base + 2 * ((comm->rank_count / comm->node_count - 1) *
+                               intra_us(comm, algorithm, protocol) +
+                           levels * inter_us(comm, algorithm, protocol));
     case MODEL_NCCL_PAT:
         return base +
                levels * inter_us(comm, algorithm, protocol) /
@@ -387,9 +378,8 @@ static int asked(int threads, int least, int most, int unset)
                                                : threads;
 }
 
-static int full_threads(const struct model_nccl_comm *comm,
-                        int algorithm,
-                        int protocol)
+static int
+full_threads(const struct model_nccl_comm *comm, int algorithm, int protocol)
 {
     const struct model_nccl_threads *threads = &comm->version->tuning.threads;
     const struct model_nccl_settings *settings = comm->settings;
@@ -415,9 +405,8 @@ static int full_threads(const struct model_nccl_comm *comm,
 }
 
 /* Bytes that a thread has at least; 0: of what is never shrunk. */
-static double threshold_bytes(const struct model_nccl_comm *comm,
-                              int algorithm,
-                              int protocol)
+static double
+threshold_bytes(const struct model_nccl_comm *comm, int algorithm, int protocol)
 {
     double bytes = comm->version->tuning.thread_bytes[protocol];
 

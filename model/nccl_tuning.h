@@ -60,10 +60,10 @@ struct model_nccl_choice {
     int algorithm, protocol;
     int transport; /* enum model_transport, as far as NCCL_P2P_DISABLE says */
     int channels;
-    int threads;        /* workers */
-    int extra_warps;    /* that synchronise, beside the workers */
+    int threads;          /* workers */
+    int extra_warps;      /* that synchronise, beside the workers */
     double channel_bytes; /* of M: what the first channel has of it */
-    double chunk_bytes; /* payload of one step of one channel */
+    double chunk_bytes;   /* payload of one step of one channel */
     /* The way there: one step per cause that changed something, in order. */
     struct model_nccl_step steps[MODEL_NCCL_STEPS_MAX];
     int step_count;
@@ -79,8 +79,9 @@ double model_nccl_time_us(const struct model_nccl_tuning *tuning,
 /*
  * What NCCL does with M bytes (> 0). Of equal times the first in the order of
  * the enumerations wins. A step of a ring may move less than chunk_bytes, where
- * a rank has less of a channel; the simulator sees to that. size_bytes is counted as nccl-tests count
- * it (collective.h), which for these is NCCL's count too.
+ * a rank has less of a channel; the simulator sees to that. size_bytes is
+ * counted as nccl-tests count it (collective.h), which for these is NCCL's
+ * count too.
  */
 void model_nccl_choose(const struct model_nccl_tuning *tuning,
                        enum model_nccl_function function,

@@ -67,11 +67,8 @@
 
 static const struct model_field protocol_us[] = {
     OPTIONAL("ll", MODEL_TIME, PROTOCOL(MODEL_NCCL_LL), "0 us", "with LL"),
-    OPTIONAL("ll128",
-             MODEL_TIME,
-             PROTOCOL(MODEL_NCCL_LL128),
-             "0 us",
-             "with LL128"),
+    OPTIONAL(
+        "ll128", MODEL_TIME, PROTOCOL(MODEL_NCCL_LL128), "0 us", "with LL128"),
     OPTIONAL("simple",
              MODEL_TIME,
              PROTOCOL(MODEL_NCCL_SIMPLE),
@@ -85,7 +82,7 @@ static const struct model_field protocol_bytes[] = {
     QUANTITY("simple", MODEL_BYTES, PROTOCOL(MODEL_NCCL_SIMPLE), "with Simple"),
     END};
 
-#define ALGORITHM(a) ((size_t)(a) * MODEL_NCCL_PROTOCOLS * sizeof(double))
+#define ALGORITHM(a) ((size_t)(a)*MODEL_NCCL_PROTOCOLS * sizeof(double))
 
 #define LATENCY(name, a)                                                       \
     {                                                                          \
@@ -106,10 +103,9 @@ static const struct model_field latency_fields[] = {
 static const struct model_field scale_fields[] = {
     QUANTITY("one", MODEL_RATE, SCALE(MODEL_NCCL_ONE_NODE), "on one node"),
     QUANTITY("two", MODEL_RATE, SCALE(MODEL_NCCL_TWO_NODES), "on two"),
-    QUANTITY("more", MODEL_RATE, SCALE(MODEL_NCCL_MORE_NODES), "on more"),
-    END};
+    QUANTITY("more", MODEL_RATE, SCALE(MODEL_NCCL_MORE_NODES), "on more"), END};
 
-#define GENERATION(g) ((size_t)(g) * MODEL_NCCL_SCALES * sizeof(double))
+#define GENERATION(g) ((size_t)(g)*MODEL_NCCL_SCALES * sizeof(double))
 
 static const struct model_field rate_fields[] = {
     STRUCT("volta",
@@ -132,7 +128,8 @@ static const struct model_field generation_ratios[] = {
     END};
 
 #define SHARE(name, member, text)                                              \
-    QUANTITY(name, MODEL_RATIO, offsetof(struct model_nccl_shares, member), text)
+    QUANTITY(name, MODEL_RATIO, offsetof(struct model_nccl_shares, member),    \
+             text)
 
 /* Of what not every version models. */
 #define SHARE_OF(name, member, text)                                           \
@@ -308,24 +305,20 @@ static const struct model_field chunk_fields[] = {
 static const char *const part_names[] = {"aligned", "even", NULL};
 
 static const struct model_field p2p_fields[] = {
-    CHOICE("parts",
-           P2P(parts),
-           part_names,
-           "how a message is dealt to channels"),
+    CHOICE(
+        "parts", P2P(parts), part_names, "how a message is dealt to channels"),
     QUANTITY("net_chunk", MODEL_BYTES, P2P(net_chunk_bytes), "across nodes"),
     QUANTITY("pci_chunk", MODEL_BYTES, P2P(pci_chunk_bytes), "within one"),
     QUANTITY("nvl_chunk", MODEL_BYTES, P2P(nvl_chunk_bytes), "over NVLink"),
-    QUANTITY("ll_threshold",
-             MODEL_BYTES,
-             P2P(ll_threshold_bytes),
-             "LL up to there"),
+    QUANTITY(
+        "ll_threshold", MODEL_BYTES, P2P(ll_threshold_bytes), "LL up to there"),
     COUNT("peers_per_cta",
           P2P(peers_per_cta),
           "peers of a node that share a channel"),
     END};
 
 #define AT(member) offsetof(struct model_nccl_tuning_data, member)
-#define HOP(h) AT(hops[h])
+#define HOP(h)     AT(hops[h])
 
 static const char *const nvls_names[] = {"fixed", "pipelined", NULL};
 static const char *const step_names[] = {"of_nodes", "between_nodes", NULL};
@@ -361,11 +354,8 @@ const struct model_field model_nccl_tuning_fields[] = {
              AT(pat_overlap_ratio),
              "1",
              "steps of PAT that overlap"),
-    OPTIONAL("pat_rank",
-             MODEL_TIME,
-             AT(pat_rank_us),
-             "0 us",
-             "PAT, for each rank"),
+    OPTIONAL(
+        "pat_rank", MODEL_TIME, AT(pat_rank_us), "0 us", "PAT, for each rank"),
     STRUCT("ll_most",
            AT(ll_most),
            rate_fields,
@@ -428,8 +418,10 @@ const struct model_field model_nccl_tuning_fields[] = {
     COUNT("ll128_pxn_from",
           AT(ll128_pxn_capability),
           "capability from which LL128 may go to a NIC through a GPU"),
-    BOOL("ring_stays", AT(ring_stays), "NCCL_ALGO disables it in all_reduce "
-                                       "only"),
+    BOOL("ring_stays",
+         AT(ring_stays),
+         "NCCL_ALGO disables it in all_reduce "
+         "only"),
     BOOL("algorithms_reset",
          AT(algorithms_reset),
          "when NCCL_ALGO leaves none, ring and tree are back"),

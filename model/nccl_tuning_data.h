@@ -91,9 +91,9 @@ struct model_nccl_plateau {
 
 struct model_nccl_threads {
     int simple, ll, ll128;
-    int cta;        /* of a full CTA: NVLS, PAT, send and receive */
-    int pat;        /* of those of PAT, that move data */
-    int slow;       /* Simple rings whose graph does at most */
+    int cta;  /* of a full CTA: NVLS, PAT, send and receive */
+    int pat;  /* of those of PAT, that move data */
+    int slow; /* Simple rings whose graph does at most */
     double slow_bytes_per_us;
     int least;       /* that NCCL_NTHREADS can ask for */
     int least_ll128; /* that NCCL_LL128_NTHREADS can */
@@ -168,15 +168,15 @@ struct model_nccl_tuning_data {
     int nvls_tree_correction_capability;    /* ... with these GPUs and newer */
 
     /* Rules. */
-    int nvls_model;    /* enum model_nccl_nvls_model */
-    int network_steps; /* enum model_nccl_network_steps */
+    int nvls_model;              /* enum model_nccl_nvls_model */
+    int network_steps;           /* enum model_nccl_network_steps */
     bool lone_rank_tree_latency; /* a node's only rank cannot hide the network:
                                     a tree's latency for every algorithm */
-    bool pat; /* the version has it */
+    bool pat;                    /* the version has it */
     struct model_list ll128_capabilities; /* of double; empty: any from */
     int ll128_least_capability;
     int ll128_pxn_capability; /* from here on LL128 may go by PXN */
-    bool ring_stays;    /* NCCL_ALGO cannot disable it, but for all_reduce */
+    bool ring_stays;       /* NCCL_ALGO cannot disable it, but for all_reduce */
     bool algorithms_reset; /* NCCL_ALGO that leaves none: ring and tree */
 
     struct model_nccl_threads threads;

@@ -20,11 +20,10 @@ static void visit(struct model_nccl_walk *walk,
 
 /* -- comparing -- */
 
-/* Is what was found better than the best before? */
-static bool is_better(const struct model_nccl_walk *walk)
+bool model_nccl_better(const struct model_nccl_walk *walk,
+                       const struct model_nccl_draft *now,
+                       const struct model_nccl_draft *best)
 {
-    const struct model_nccl_draft *now = walk->now;
-    const struct model_nccl_draft *best = walk->best;
     /* In thousandths, so that equal is equal. */
     long long bonus = llround(walk->data->same_nic_bonus_ratio * 1000.0);
     long long new_rate = 1000LL * now->channels * now->intra_bytes_per_us;
@@ -52,7 +51,7 @@ static bool is_better(const struct model_nccl_walk *walk)
 static void settle(struct model_nccl_walk *walk)
 {
     walk->now->channels++;
-    if (is_better(walk)) {
+    if (model_nccl_better(walk, walk->now, walk->best)) {
         model_nccl_draft_copy(walk->best, walk->now, walk->gpus);
         if (walk->now->channels == walk->now->most) {
             walk->steps = MODEL_NCCL_PERFECT;

@@ -71,6 +71,14 @@ void model_nccl_draft_copy(struct model_nccl_draft *to,
                            int gpus);
 
 /*
+ * Is a set of channels better than the best before? It is when they carry more
+ * together, or as much over fewer links; of NVLS, when there are more heads.
+ */
+bool model_nccl_better(const struct model_nccl_walk *walk,
+                       const struct model_nccl_draft *now,
+                       const struct model_nccl_draft *best);
+
+/*
  * Try to find what `now` asks for in so many steps; *best is replaced by what
  * is better. Returns the steps left, 0 when they ran out, or
  * MODEL_NCCL_PERFECT.

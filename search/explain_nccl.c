@@ -67,8 +67,8 @@ static struct rows gather(struct sim_cli *cli, const struct sim_input *input)
     struct rows rows = {.nccl = &input->nccl};
 
     search_problem_make(cli->arena, rows.nccl, problem);
-    rows.list = model_arena_array(
-        cli->arena, (size_t)problem->class_count + 1, sizeof(*rows.list));
+    rows.list = model_arena_array(cli->arena, (size_t)problem->class_count + 1,
+                                  sizeof(*rows.list));
     for (int i = 0; i < problem->workload->op_count; i++) {
         const struct search_class *part;
         struct row *row;
@@ -179,9 +179,8 @@ static void put_graph(FILE *out, int kind, const struct model_nccl_graph *graph)
                   model_nccl_path_names[graph->inter_type]);
 }
 
-static void put_comm(struct sim_cli *cli,
-                     const struct model_nccl *nccl,
-                     int group)
+static void
+put_comm(struct sim_cli *cli, const struct model_nccl *nccl, int group)
 {
     const struct model_nccl_comm *comm = nccl->comms[group];
     FILE *out = cli->out;
@@ -248,7 +247,8 @@ static void put_steps(struct sim_cli *cli, const struct row *row)
     for (int i = 0; i < choice->step_count; i++) {
         const struct model_nccl_step *step = &choice->steps[i];
 
-        (void)fprintf(cli->out, "  %3d channels of %3d threads, %s chunks: %s\n",
+        (void)fprintf(cli->out,
+                      "  %3d channels of %3d threads, %s chunks: %s\n",
                       step->channels, step->threads,
                       print_bytes(cli->arena, step->chunk_bytes),
                       cause_names[step->cause]);
@@ -285,11 +285,12 @@ static void print_text(struct sim_cli *cli,
     (void)fprintf(cli->out, "NCCL %s on %s\n", nccl->version->release,
                   input->topology.name);
     if (nccl->observed) {
-        (void)fprintf(cli->out,
-                      "Taken from what was observed there, not from the search: "
-                      "%s (%s)\n",
-                      model_config_print(&seen->config, config, sizeof(config)),
-                      seen->source);
+        (void)fprintf(
+            cli->out,
+            "Taken from what was observed there, not from the search: "
+            "%s (%s)\n",
+            model_config_print(&seen->config, config, sizeof(config)),
+            seen->source);
     }
     for (int i = 0; i < nccl->workload->group_count; i++) {
         if (nccl->comms[i] != NULL) {

@@ -30,16 +30,15 @@ static int find_class(struct search_problem *problem, const struct model_op *op)
         }
     }
     new_class = &problem->classes[problem->class_count];
-    *new_class =
-        (struct search_class){.window = op->window,
-                              .kind = op->kind,
-                              .bytes = op->bytes,
-                              .group = op->group,
-                              .shift = op->shift,
-                              .fixed = op->config,
-                              .baseline = model_nccl_complete(
-                                  problem->nccl, op, &op->config),
-                              .window_index = find_window(problem, op->window)};
+    *new_class = (struct search_class){
+        .window = op->window,
+        .kind = op->kind,
+        .bytes = op->bytes,
+        .group = op->group,
+        .shift = op->shift,
+        .fixed = op->config,
+        .baseline = model_nccl_complete(problem->nccl, op, &op->config),
+        .window_index = find_window(problem, op->window)};
     return problem->class_count++;
 }
 
@@ -61,9 +60,8 @@ void search_problem_make(struct model_arena *arena,
     size_t ops = (size_t)workload->op_count;
     int collectives = collective_count(workload);
 
-    *problem = (struct search_problem){.topology = nccl->topology,
-                                       .workload = workload,
-                                       .nccl = nccl};
+    *problem = (struct search_problem){
+        .topology = nccl->topology, .workload = workload, .nccl = nccl};
     problem->classes = model_arena_array(arena, (size_t)collectives + 1,
                                          sizeof(*problem->classes));
     problem->windows =

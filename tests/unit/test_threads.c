@@ -54,8 +54,7 @@ static void threads_do_not_meet(void **state)
         fixture_topology(*state, "lagom-a-1node", NULL, 0);
     struct model_workload workload;
     struct model_errors errors = {.arena = *state};
-    struct sim_request request = {.topology = topology,
-                                  .workload = &workload};
+    struct sim_request request = {.topology = topology, .workload = &workload};
     struct worker workers[THREADS];
     uint64_t alone;
 

@@ -367,8 +367,7 @@ static void exposure_adds_up_on_phi_2(void **state)
         fixture_topology(*state, "lagom-a-1node", NULL, 0);
     struct model_workload workload;
     struct model_errors errors = {.arena = *state};
-    struct sim_request request = {.topology = topology,
-                                  .workload = &workload};
+    struct sim_request request = {.topology = topology, .workload = &workload};
     struct sim_windows windows;
     struct sim_result result;
     double exposed_us = 0;

@@ -1,0 +1,50 @@
+/*
+ * nccl_search_parts.h - a search on its way, for nccl_search.c and
+ * nccl_relax.c alone.
+ */
+#ifndef MODEL_NCCL_SEARCH_PARTS_H
+#define MODEL_NCCL_SEARCH_PARTS_H
+
+#include "model/nccl_walk.h"
+
+enum { MODEL_NCCL_RATES_MAX = 64 };
+
+/* An attempt that was made, or need not be. */
+struct model_nccl_attempt {
+    int pattern, cross_nic, intra_type, inter_type, rate;
+    bool same;
+    int left; /* steps, or MODEL_NCCL_UNKNOWN */
+    int owed; /* how often the steps left should have gone back */
+};
+
+enum { MODEL_NCCL_UNKNOWN = -2 };
+
+struct model_nccl_hunt {
+    struct model_arena *arena;
+    const struct model_nccl_machine *machine;
+    const struct model_nccl_graph_data *data;
+    struct model_nccl_walk walk;
+    struct model_nccl_draft now, best;
+    int gpus, nets;
+    int rates[MODEL_NCCL_RATES_MAX]; /* bytes/us, falling */
+    int rate_count, rate;
+    int most_bytes_per_us;  /* of the fastest way that a channel needs */
+    int total_bytes_per_us; /* of all links of a GPU */
+    bool try_same;
+    int cross_nic; /* as NCCL_CROSS_NIC allows here */
+    int nearest_intra, nearest_inter, farthest_intra, farthest_inter;
+    bool present[2][MODEL_NCCL_PATHS]; /* paths to GPUs, to NETs */
+    struct model_nccl_attempt *attempts;
+    int attempt_count, attempt_room;
+    int last;   /* the last attempt */
+    int steps;  /* left of it */
+    int budget; /* of all: no more than this is left */
+};
+
+/* Find the best channels with ever less demanding wishes. */
+void model_nccl_first_pass(struct model_nccl_hunt *hunt);
+
+/* Try the same channels faster within the node. */
+void model_nccl_second_pass(struct model_nccl_hunt *hunt);
+
+#endif
