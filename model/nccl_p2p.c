@@ -8,10 +8,10 @@
  * as a part is longer than NCCL likes. Parts are multiples of an eighth of a
  * step in 2.18 ("aligned"), even later ("even").
  *
- * Peers and parts are spread over channels by reversed bits, so that the second
- * part is half of the channels away, the third a quarter. On one node each peer
- * has channels of its own as long as there are some; to another node all of its
- * GPUs share them, eight to a CTA.
+ * Reversed bits spread parts over channels, the second half of them away, the
+ * third a quarter; in the even way they spread peers instead. On one node each
+ * peer has channels of its own as long as there are some; to another node all
+ * of its GPUs share them, eight to a CTA.
  */
 #include "model/nccl_tuning_parts.h"
 
@@ -19,7 +19,7 @@
 
 #include <math.h>
 
-enum { MASK_BITS = 64 };
+enum { CHANNELS_MAX = 64 }; /* of any version */
 
 static double step_bytes(const struct model_nccl_comm *comm)
 {
@@ -82,10 +82,11 @@ parts_of(const struct model_nccl_comm *comm, double step, double bytes)
         parts.bytes = ceil(bytes / parts.count);
     }
     if (aligned) {
-        parts.bytes = ceil(parts.bytes / shortest) * shortest;
+        parts.bytes = fmin(bytes, ceil(parts.bytes / shortest) * shortest);
         parts.count = (int)ceil(bytes / parts.bytes);
+    } else {
+        parts.bytes = ceil(bytes / parts.count);
     }
-    parts.bytes = fmin(parts.bytes, bytes);
     return parts;
 }
 
@@ -130,31 +131,32 @@ static int reversed(int value, int count)
     return result;
 }
 
-/* The first channel for the peer so many steps away. */
-static int base_channel(const struct model_nccl_comm *comm, int peer)
+/* The channel of a part, for the peer so many steps away. */
+static int channel_of(const struct model_nccl_comm *comm, int peer, int part)
 {
     const struct model_nccl_p2p_data *data = &comm->version->tuning.p2p;
+    int ranks = comm->ranks_per_node, channels = comm->p2p_channels;
     bool aligned = data->parts == MODEL_NCCL_P2P_ALIGNED;
-    int ranks = comm->ranks_per_node, share = data->peers_per_cta;
-    int ctas = aligned ? 1 : (ranks + share - 1) / share;
+    int ctas =
+        aligned ? 1 : (ranks + data->peers_per_cta - 1) / data->peers_per_cta;
     int base = comm->node_count == 1
                    ? peer
-                   : peer / ranks * ctas + peer % ranks / share;
+                   : peer / ranks * ctas + peer % ranks / data->peers_per_cta;
 
-    return aligned ? base : reversed(base, comm->p2p_channels);
+    return (aligned ? base + reversed(part, channels)
+                    : reversed(base, channels) + part) %
+           channels;
 }
 
 /* Different channels that the parts of all peers are on. */
 static int channels_of(const struct model_nccl_comm *comm, int peers, int parts)
 {
-    bool used[MASK_BITS] = {false};
+    bool used[CHANNELS_MAX] = {false};
     int count = 0;
 
     for (int peer = 0; peer < peers; peer++) {
         for (int part = 0; part < parts; part++) {
-            int channel = (base_channel(comm, peer) +
-                           reversed(part, comm->p2p_channels)) %
-                          comm->p2p_channels;
+            int channel = channel_of(comm, peer, part);
 
             count += used[channel] ? 0 : 1;
             used[channel] = true;

@@ -54,16 +54,23 @@ static void gathering(void **state)
         const struct nccl_machine *machine;
         double kib;
         int protocol;
-    } rows[] = {
-        {&nccl_h100, 1, LL},          {&nccl_h100, 1024, LL},
-        {&nccl_h100, 4096, LL128},    {&nccl_h100, 16384, LL128},
-        {&nccl_h100, 65536, SIMPLE},  {&nccl_h100, 1048576, SIMPLE},
-        {&nccl_a100, 1, LL},          {&nccl_a100, 1024, LL},
-        {&nccl_a100, 4096, LL128},    {&nccl_a100, 16384, SIMPLE},
-        {&nccl_a100, 1048576, SIMPLE}, {&nccl_a40, 1, LL},
-        {&nccl_a40, 64, LL},          {&nccl_a40, 256, SIMPLE},
-        {&nccl_a40, 1048576, SIMPLE}, {&nccl_a40_nodes, 256, LL},
-        {&nccl_a40_nodes, 1024, SIMPLE}};
+    } rows[] = {{&nccl_h100, 1, LL},
+                {&nccl_h100, 1024, LL},
+                {&nccl_h100, 4096, LL128},
+                {&nccl_h100, 16384, LL128},
+                {&nccl_h100, 65536, SIMPLE},
+                {&nccl_h100, 1048576, SIMPLE},
+                {&nccl_a100, 1, LL},
+                {&nccl_a100, 1024, LL},
+                {&nccl_a100, 4096, LL128},
+                {&nccl_a100, 16384, SIMPLE},
+                {&nccl_a100, 1048576, SIMPLE},
+                {&nccl_a40, 1, LL},
+                {&nccl_a40, 64, LL},
+                {&nccl_a40, 256, SIMPLE},
+                {&nccl_a40, 1048576, SIMPLE},
+                {&nccl_a40_nodes, 256, LL},
+                {&nccl_a40_nodes, 1024, SIMPLE}};
 
     for (int i = 0; i < FIXTURE_COUNT(rows); i++) {
         struct nccl_rig *rig = nccl_rig_new(*state, "2.18", rows[i].machine);
@@ -136,8 +143,8 @@ static void factors(void **state)
     assert_near_ratio(choice.time_us[TREE][SIMPLE], 84 + MIB / 44160.0, 1e-12);
     assert_near_ratio(choice.time_us[RING][LL128], 82 + MIB / (256e3 / 3),
                       1e-12);
-    assert_near_ratio(choice.time_us[RING][SIMPLE], 1.4 * 220.4 + MIB / 102400.0,
-                      1e-12);
+    assert_near_ratio(choice.time_us[RING][SIMPLE],
+                      1.4 * 220.4 + MIB / 102400.0, 1e-12);
     choice = choose(rig, REDUCE, MIB - 1);
     assert_near_ratio(choice.time_us[TREE][LL], 25.2 + (MIB - 1) / 4500.0,
                       1e-12);

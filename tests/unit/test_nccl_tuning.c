@@ -194,19 +194,14 @@ static void one_rank_a_node(void **state)
  */
 static void roots(void **state)
 {
-    static const struct row alike = {NULL,   MODEL_NCCL_BROADCAST,
-                                     RING,   SIMPLE,
-                                     360,    8.4 + 3.4};
+    static const struct row alike = {
+        NULL, MODEL_NCCL_BROADCAST, RING, SIMPLE, 360, 8.4 + 3.4};
     static const struct row reduces = {NULL, MODEL_NCCL_REDUCE, RING, LL,
                                        87.7, 6.6 + 0.6};
     static const struct row other = {NULL, MODEL_NCCL_BROADCAST, RING, SIMPLE,
                                      360,  8.4 + 8 * 4};
-    static const struct row across = {NULL,
-                                      MODEL_NCCL_BROADCAST,
-                                      RING,
-                                      LL,
-                                      22.5,
-                                      6.6 + 16 * 2.7};
+    static const struct row across = {NULL, MODEL_NCCL_BROADCAST, RING, LL,
+                                      22.5, 6.6 + 16 * 2.7};
     struct nccl_rig *rig = nccl_rig_new(*state, "2.18", &nccl_h100);
 
     check(rig, &alike);
@@ -231,21 +226,20 @@ static void tables(void **state)
         const char *version;
         int capability, cpu, nodes;
         double ll, ring_ll128, tree_ll128, tree;
-    } rows[] = {
-        {"2.18", 70, MODEL_CPU_AMD, 1, 39, 20, 20, 26.5},
-        {"2.18", 70, MODEL_CPU_INTEL, 2, 39, 20, 20, 18.5},
-        {"2.18", 70, MODEL_CPU_INTEL, 4, 20.4, 20, 20, 10},
-        {"2.18", 80, MODEL_CPU_INTEL, 1, 87.7, 20, 20, 24},
-        {"2.18", 80, MODEL_CPU_AMD, 2, 22.5, 20, 20, 23.6},
-        {"2.18", 80, MODEL_CPU_AMD, 4, 19, 20, 20, 17.8},
-        {"2.18", 90, MODEL_CPU_ARM, 1, 87.7, 36.7, 36.7, 38.7},
-        {"2.18", 90, MODEL_CPU_ARM, 2, 39, 36.7, 36.7, 41.4},
-        {"2.18", 90, MODEL_CPU_AMD, 4, 19, 36.7, 29, 36},
-        {"2.30", 90, MODEL_CPU_AMD, 1, 141, 36.7, 36.7, 38.7},
-        {"2.30", 90, MODEL_CPU_AMD, 4, 19, 36.7, 29, 36},
-        {"2.30", 100, MODEL_CPU_INTEL, 1, 282, 40, 55.6, 70},
-        {"2.30", 100, MODEL_CPU_INTEL, 2, 39, 40, 31.67, 42.8},
-        {"2.30", 103, MODEL_CPU_INTEL, 3, 20.4, 40, 20, 24}};
+    } rows[] = {{"2.18", 70, MODEL_CPU_AMD, 1, 39, 20, 20, 26.5},
+                {"2.18", 70, MODEL_CPU_INTEL, 2, 39, 20, 20, 18.5},
+                {"2.18", 70, MODEL_CPU_INTEL, 4, 20.4, 20, 20, 10},
+                {"2.18", 80, MODEL_CPU_INTEL, 1, 87.7, 20, 20, 24},
+                {"2.18", 80, MODEL_CPU_AMD, 2, 22.5, 20, 20, 23.6},
+                {"2.18", 80, MODEL_CPU_AMD, 4, 19, 20, 20, 17.8},
+                {"2.18", 90, MODEL_CPU_ARM, 1, 87.7, 36.7, 36.7, 38.7},
+                {"2.18", 90, MODEL_CPU_ARM, 2, 39, 36.7, 36.7, 41.4},
+                {"2.18", 90, MODEL_CPU_AMD, 4, 19, 36.7, 29, 36},
+                {"2.30", 90, MODEL_CPU_AMD, 1, 141, 36.7, 36.7, 38.7},
+                {"2.30", 90, MODEL_CPU_AMD, 4, 19, 36.7, 29, 36},
+                {"2.30", 100, MODEL_CPU_INTEL, 1, 282, 40, 55.6, 70},
+                {"2.30", 100, MODEL_CPU_INTEL, 2, 39, 40, 31.67, 42.8},
+                {"2.30", 103, MODEL_CPU_INTEL, 3, 20.4, 40, 20, 24}};
 
     for (int i = 0; i < FIXTURE_COUNT(rows); i++) {
         struct nccl_machine machine = {.cpu = rows[i].cpu,
@@ -256,8 +250,7 @@ static void tables(void **state)
                                        .graph_gbytes = 1e3,
                                        .intra_type = MODEL_NCCL_PATH_NVL,
                                        .channels = 16};
-        struct nccl_rig *rig =
-            nccl_rig_new(*state, rows[i].version, &machine);
+        struct nccl_rig *rig = nccl_rig_new(*state, rows[i].version, &machine);
         struct model_nccl_pair(*reduce)[MODEL_NCCL_PROTOCOLS] =
             rig->tuning.pairs[REDUCE];
         double ranks = 2.0 * rows[i].nodes;
@@ -269,9 +262,9 @@ static void tables(void **state)
                           8 * rows[i].ring_ll128 * ring, 1e-12);
         assert_near_ratio(reduce[TREE][SIMPLE].bytes_per_us,
                           8 * rows[i].tree / 2 * 1e3, 1e-12);
-        assert_near_ratio(
-            reduce[TREE][LL].bytes_per_us,
-            fmin(8 * rows[i].tree / 3.8, rows[i].ll) / 2 * 1e3, 1e-12);
+        assert_near_ratio(reduce[TREE][LL].bytes_per_us,
+                          fmin(8 * rows[i].tree / 3.8, rows[i].ll) / 2 * 1e3,
+                          1e-12);
         assert_near_ratio(
             reduce[TREE][LL128].bytes_per_us,
             8 *
@@ -286,10 +279,10 @@ static void tables(void **state)
 /* Plain trees are slower; NCCL_NET_OVERHEAD is what it says. */
 static void what_changes_them(void **state)
 {
-    static const struct row plain = {NULL,   REDUCE,          TREE,
+    static const struct row plain = {NULL,   REDUCE,       TREE,
                                      SIMPLE, 0.85 * 88.32, 84};
-    static const struct row told = {
-        NULL, GATHER, RING, SIMPLE, 204.8, 8.4 + 14 * 15 + 14};
+    static const struct row told = {NULL,   GATHER, RING,
+                                    SIMPLE, 204.8,  8.4 + 14 * 15 + 14};
     struct nccl_rig *rig = nccl_rig_new(*state, "2.18", &nccl_dgx_a100);
 
     rig->comm.graphs[MODEL_NCCL_GRAPH_TREE].pattern = MODEL_NCCL_PLAIN_TREE;
@@ -334,8 +327,8 @@ static void threads_as_told(void **state)
 {
     static const struct {
         int told, simple, ll128;
-    } rows[] = {{128, 128, 160}, {100, 512, 640}, {32, 64, 160},
-                {1024, 512, 640}, {0, 256, 640},  {-5, 256, 640},
+    } rows[] = {{128, 128, 160},  {100, 512, 640}, {32, 64, 160},
+                {1024, 512, 640}, {0, 256, 640},   {-5, 256, 640},
                 {320, 320, 320}};
     struct nccl_rig *rig = nccl_rig_new(*state, "2.18", &nccl_a40);
 
@@ -437,21 +430,20 @@ static void why_ll128_is_off(void **state)
         const char *version;
         int capability, intra, inter;
         const char *words;
-    } rows[] = {
-        {"2.18", 80, MODEL_NCCL_PATH_NVB, MODEL_NCCL_PATH_PXB, NULL},
-        {"2.18", 86, MODEL_NCCL_PATH_NVL, MODEL_NCCL_PATH_PIX,
-         "LL128 is not trusted on this GPU"},
-        {"2.30", 86, MODEL_NCCL_PATH_NVL, MODEL_NCCL_PATH_PIX, NULL},
-        {"2.30", 60, MODEL_NCCL_PATH_NVL, MODEL_NCCL_PATH_PIX,
-         "LL128 is not trusted on this GPU"},
-        {"2.18", 80, MODEL_NCCL_PATH_PIX, MODEL_NCCL_PATH_PIX,
-         "LL128 needs NVLink between all GPUs of a node"},
-        {"2.18", 80, MODEL_NCCL_PATH_NVL, MODEL_NCCL_PATH_PXN,
-         "LL128 is not trusted on the way to the NICs"},
-        {"2.18", 90, MODEL_NCCL_PATH_NVL, MODEL_NCCL_PATH_PXN, NULL},
-        {"2.30", 100, MODEL_NCCL_PATH_NVL, MODEL_NCCL_PATH_P2C, NULL},
-        {"2.18", 90, MODEL_NCCL_PATH_NVL, MODEL_NCCL_PATH_PHB,
-         "LL128 is not trusted on the way to the NICs"}};
+    } rows[] = {{"2.18", 80, MODEL_NCCL_PATH_NVB, MODEL_NCCL_PATH_PXB, NULL},
+                {"2.18", 86, MODEL_NCCL_PATH_NVL, MODEL_NCCL_PATH_PIX,
+                 "LL128 is not trusted on this GPU"},
+                {"2.30", 86, MODEL_NCCL_PATH_NVL, MODEL_NCCL_PATH_PIX, NULL},
+                {"2.30", 60, MODEL_NCCL_PATH_NVL, MODEL_NCCL_PATH_PIX,
+                 "LL128 is not trusted on this GPU"},
+                {"2.18", 80, MODEL_NCCL_PATH_PIX, MODEL_NCCL_PATH_PIX,
+                 "LL128 needs NVLink between all GPUs of a node"},
+                {"2.18", 80, MODEL_NCCL_PATH_NVL, MODEL_NCCL_PATH_PXN,
+                 "LL128 is not trusted on the way to the NICs"},
+                {"2.18", 90, MODEL_NCCL_PATH_NVL, MODEL_NCCL_PATH_PXN, NULL},
+                {"2.30", 100, MODEL_NCCL_PATH_NVL, MODEL_NCCL_PATH_P2C, NULL},
+                {"2.18", 90, MODEL_NCCL_PATH_NVL, MODEL_NCCL_PATH_PHB,
+                 "LL128 is not trusted on the way to the NICs"}};
 
     for (int i = 0; i < FIXTURE_COUNT(rows); i++) {
         struct nccl_machine machine = nccl_dgx_a100;
