@@ -163,9 +163,10 @@ includedir = $(PREFIX)/include
 datadir    = $(PREFIX)/share
 # What a user of the library needs, not the rooms behind.
 PRIVATE   := model/collective_parts.h model/node_build.h model/node_merge.h model/schema_source.h model/topology_read.h \
+	model/nccl_xml_parts.h model/nccl_xml_fit.h model/nccl_xml_build.h \
 	model/workload_row.h model/workload_build.h model/transformer.h \
-	sim/state.h sim/cli.h sim/load.h sim/report.h sim/cmd_show.h sim/draw.h \
-	sim/nccl_options.h search/perf.h \
+	sim/state.h sim/cli.h sim/load.h sim/report.h sim/cmd_show.h sim/cmd_import.h \
+	sim/draw.h sim/nccl_options.h search/perf.h search/explain_nccl.h \
 	search/tuned.h search/descent.h search/chosen.h \
 	search/explain_change.h search/explain_words.h search/explain_print.h \
 	sim/window_beside.h sim/window_span.h

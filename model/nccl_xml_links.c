@@ -60,8 +60,12 @@ add_link(struct matrix *matrix, int from, const struct model_xml_element *link)
 {
     const char *target = model_xml_value(link, "target");
     const char *class = model_xml_value(link, "tclass");
+    int before = matrix->words->errors->count;
     int count = model_nccl_xml_number(matrix->words, link, "count", 0);
 
+    if (matrix->words->errors->count > before) {
+        return;
+    }
     if (count < 1 || count > MODEL_NVLINKS_MAX) {
         fault(matrix, link, "write count=\"1\" to count=\"64\"",
               "no number of links");

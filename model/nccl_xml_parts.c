@@ -318,7 +318,7 @@ static void check_found(const struct walk *walk)
                                  "%d PCI devices have no class: nothing tells "
                                  "GPUs from NICs",
                                  walk->unclassed));
-    } else if (parts->gpu_count == 0) {
+    } else if (parts->gpu_count == 0 && walk->words->errors->count == 0) {
         fault(walk->words, parts->system,
               "write <pci busid=\"..\" class=\"0x030200\"> below a <cpu>",
               "lists no GPU");

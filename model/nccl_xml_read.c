@@ -4,6 +4,7 @@
  */
 #include "model/nccl_xml_read.h"
 
+#include "model/files.h"
 #include "model/gpu_find.h"
 #include "model/nccl_xml_build.h"
 
@@ -165,16 +166,16 @@ static const char *find_gpu(struct model_nccl_xml_build *build)
     }
     found = model_gpu_find(arena, gpu);
     if (found.name == NULL) {
-        gpu_fault(build, &build->parts.gpus[0],
-                  model_arena_format(arena,
-                                     "name its file: --gpu NAME with import, "
-                                     "--set gpu=NAME elsewhere; %s %s",
-                                     gpu.compute_capability != 0
-                                         ? "of that sm are"
-                                         : "shipped are",
-                                     found.candidates),
-                  model_arena_format(arena, "no GPU file is known by it (%s)",
-                                     described(arena, gpu)));
+        gpu_fault(
+            build, &build->parts.gpus[0],
+            model_arena_format(arena,
+                               "name its file: --gpu NAME with import, "
+                               "--set gpu=NAME elsewhere; %s %s",
+                               gpu.compute_capability != 0 ? "of that sm are"
+                                                           : "shipped are",
+                               found.candidates),
+            model_arena_format(arena, "nothing tells which GPU it is (%s)",
+                               described(arena, gpu)));
     } else if (gpu.pci_id == NULL) {
         model_nccl_xml_lost(&build->words,
                             "the GPU is known by sm %d alone: taken as %s",
@@ -183,14 +184,17 @@ static const char *find_gpu(struct model_nccl_xml_build *build)
     return found.name;
 }
 
-/* A name given by hand that is not what the PCI id says. */
+/* A name given by hand: is there such a file, and what says the PCI id? */
 static void check_given(struct model_nccl_xml_build *build, const char *name)
 {
+    struct model_place option = {"--gpu", 0, 0};
     struct model_gpu_sought gpu = {sought(build, 0).pci_id, 0};
     struct model_gpu_found found = gpu.pci_id != NULL
                                        ? model_gpu_find(build->words.arena, gpu)
                                        : (struct model_gpu_found){NULL, ""};
 
+    (void)model_file_find(build->words.arena, "topologies/gpu", name, option,
+                          NULL, build->words.errors);
     if (found.name != NULL && strcmp(found.name, name) != 0) {
         model_nccl_xml_lost(&build->words,
                             "by their PCI id (%s) the GPUs are %s, not %s",

@@ -88,6 +88,7 @@ static int
 links_between(const struct model_topology *topology, int from, int to)
 {
     int joined = model_wiring_nvlinks(topology, from, to);
+    int peers = topology->gpus_per_node - 1;
 
     if (from == to || joined == 0) {
         return 0;
@@ -96,8 +97,9 @@ links_between(const struct model_topology *topology, int from, int to)
     case MODEL_NVLINK_PAIRS:
         return topology->nvlink.count > 0 ? topology->nvlink.count : 1;
     case MODEL_NVLINK_MESH:
-        joined = topology->nvlink.count / (topology->gpus_per_node - 1);
-        return joined > 0 ? joined : 1;
+        return topology->nvlink.count > peers && peers > 0
+                   ? topology->nvlink.count / peers
+                   : 1;
     case MODEL_NVLINK_LINKS:
         return joined;
     case MODEL_NVLINK_NONE:

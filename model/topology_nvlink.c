@@ -41,8 +41,9 @@ static void put_share(struct model_arena *arena,
     (void)model_node_new(arena, MODEL_SCALAR, rate, "from", "guess");
     source = model_node_new(
         arena, MODEL_SCALAR, rate, "source",
-        model_arena_format(arena, "%g of the %g links of the GPU's rate", links,
-                           all));
+        model_arena_format(arena,
+                           "the GPU's rate over NVLink, for %g of its %g links",
+                           links, all));
     source->quoted = true;
     for (struct model_node *child = rate->first; child != NULL;
          child = child->next) {

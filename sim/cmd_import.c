@@ -97,10 +97,11 @@ static enum model_status write_tree(struct sim_cli *cli,
                                     const struct model_node *root)
 {
     const char *path = cli->options.output;
-    FILE *stream = path != NULL ? fopen(path, "w") : cli->out;
+    FILE *stream;
     enum model_status status;
 
     errno = 0;
+    stream = path != NULL ? fopen(path, "w") : cli->out;
     status = stream != NULL ? model_yaml_write(root, stream) : MODEL_BAD_INPUT;
     if (path != NULL && stream != NULL && fclose(stream) != 0) {
         status = MODEL_BAD_INPUT;

@@ -128,7 +128,7 @@ sketch(struct model_arena *arena, const char *shape, const char *const *links)
     "\" tclass=\"0x030200\"/>"
 #define TO_SWITCH(count)                                                       \
     "<nvlink target=\"0000:f0:00.0\" count=\"" count "\" "                     \
-                                                     "tclass=\"0x068000\"/>"
+    "tclass=\"0x068000\"/>"
 
 /* Two sockets, a switch with two GPUs, in pairs, and a NIC below each. */
 static void reads_a_regular_machine(void **state)
@@ -352,7 +352,7 @@ static void refuses_what_no_topology_can_say(void **state)
     expect_fault(*state,
                  "<system version='1'><cpu><pci busid='a'><gpu sm='80'/></pci>"
                  "</cpu></system>",
-                 "no GPU file is known");
+                 "nothing tells which GPU");
 }
 
 /* By PCI id first; an id that is in no file is another product. */
@@ -372,7 +372,8 @@ static void knows_gpus_by_their_id(void **state)
     assert_string_equal(model_node_text_at(root, "gpu", ""), "h100");
     assert_non_null(model_node_find(root, "notes"));
     text = model_arena_format(*state, form, "vendor='0x10de' device='0x2237'");
-    expect_fault(*state, text, "no GPU file is known by it (PCI id 10de:2237)");
+    expect_fault(*state, text,
+                 "nothing tells which GPU it is (PCI id 10de:2237)");
 }
 
 /* -- there and back -- */
