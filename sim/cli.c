@@ -34,10 +34,9 @@ static const char *const rank_modes[] = {"folded", "all", NULL};
 #define AT(member) offsetof(struct sim_options, member)
 #define SIMULATES                                                              \
     (SIM_CLI_RUN | SIM_CLI_TUNE | SIM_CLI_COMPARE | SIM_CLI_EXPLAIN)
-#define PREDICTS (SIMULATES | SIM_CLI_PERF)
-#define ALL_COMMANDS                                                           \
-    (PREDICTS | SIM_CLI_SHOW | SIM_CLI_HELP | SIM_CLI_IMPORT)
-#define TAKES_SET (PREDICTS | SIM_CLI_SHOW)
+#define PREDICTS     (SIMULATES | SIM_CLI_PERF)
+#define ALL_COMMANDS (PREDICTS | SIM_CLI_SHOW | SIM_CLI_HELP | SIM_CLI_IMPORT)
+#define TAKES_SET    (PREDICTS | SIM_CLI_SHOW)
 
 static const struct option options[] = {
     {"topology", 't', LIST, PREDICTS, AT(topologies), "TOPOLOGY", NULL,

@@ -118,7 +118,8 @@ enum model_status sim_load(struct sim_cli *cli,
         return status;
     }
     sim_load_notes(cli, &input->topology);
-    status = sim_nccl_options(cli, &input->topology, &input->version, &settings);
+    status =
+        sim_nccl_options(cli, &input->topology, &input->version, &settings);
     if (status == MODEL_OK) {
         status = model_workload_read(cli->arena, workload, for_workload.items,
                                      for_workload.count, &input->topology,

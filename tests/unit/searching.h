@@ -87,8 +87,10 @@ make_form(struct model_arena *arena,
           double (*x_us)(int, const struct model_config *),
           double (*y_us)(const struct model_config *))
 {
+    static const char *const seen[] = {"nccl.observed.channels=24",
+                                       "nccl.observed.source=a test"};
     const struct model_topology *topology =
-        fixture_topology(arena, "1x8 gpu:a40 nvswitch", NULL, 0);
+        fixture_topology(arena, "1x8 gpu:a40 nvswitch", seen, 2);
     const struct model_workload *w = fixture_workload(
         arena, topology,
         classes == 1 ? "name: w\n"

@@ -145,8 +145,8 @@ static void lagom_keeps_the_native_one_when_it_is_best(void **state)
     struct form *form = make_form(*state, 1, x_fast_at_two_mib, y_of_0);
     struct search_outcome outcome = search_form(*state, form, "lagom", 1);
 
-    assert_true(
-        model_config_equal(&outcome.configs[0], &form->problem->baseline));
+    assert_true(model_config_equal(&outcome.configs[0],
+                                   &form->problem->classes[0].baseline));
     assert_near(outcome.iteration_us, 10, 0);
 }
 

@@ -15,11 +15,18 @@ static const char *const ops_text =
     "  - {id: c, kind: reduce_scatter, size: 8 MiB, window: backward}\n"
     "  - {id: d, kind: all_gather, size: 8 MiB, group: pair, channels: 3}\n";
 
+static const struct model_topology *topology(struct model_arena *arena)
+{
+    static const char *const seen[] = {
+        "nccl.observed.algorithm=ring", "nccl.observed.protocol=simple",
+        "nccl.observed.channels=8", "nccl.observed.source=a test"};
+
+    return fixture_topology(arena, "1x8 gpu:a40 nvswitch", seen, 4);
+}
+
 static struct model_workload *workload(struct model_arena *arena)
 {
-    return fixture_workload(
-        arena, fixture_topology(arena, "1x8 gpu:a40 nvswitch", NULL, 0),
-        ops_text);
+    return fixture_workload(arena, topology(arena), ops_text);
 }
 
 /* A row that matches all and sets nothing. */
@@ -142,7 +149,7 @@ static void the_first_match_counts(void **state)
 }
 
 /*
- * The op's own keys, then the row, then the fallback. A row that leaves a
+ * The op's own keys, then the row, then NCCL. A row that leaves a
  * setting out does not open the next row.
  */
 static void settings_come_from_the_nearest(void **state)
@@ -150,27 +157,25 @@ static void settings_come_from_the_nearest(void **state)
     const struct model_workload *w = workload(*state);
     struct model_plan_row rows[2] = {any_row(), any_row()};
     struct model_plan plan = {.rows = rows, .row_count = 2};
-    struct model_config fallback = {.algorithm = MODEL_RING,
-                                    .protocol = MODEL_SIMPLE,
-                                    .transport = MODEL_P2P,
-                                    .channels = 8,
-                                    .threads = 512,
-                                    .chunk_bytes = 2097152};
+    const struct model_nccl *nccl = fixture_nccl(*state, topology(*state), w);
     struct model_config config;
 
     rows[0].config.channels = 4;
     rows[0].config.transport = MODEL_SHM;
     rows[1].config.threads = 96;
-    config = model_plan_config(&plan, w, &w->ops[3], &fallback);
+    config = model_plan_config(&plan, w, &w->ops[3], nccl);
     assert_int_equal(config.channels, 3);          /* the op's */
     assert_int_equal(config.transport, MODEL_SHM); /* the row's */
-    assert_int_equal(config.threads, 512);         /* the fallback's */
-    assert_near(config.chunk_bytes, 2097152, 0);   /* the fallback's */
+    assert_int_equal(config.threads, 512);         /* NCCL's */
+    assert_near(config.chunk_bytes, 2097152, 0);   /* NCCL's */
     assert_true(model_config_is_complete(&config));
-    config = model_plan_config(&plan, w, &w->ops[0], &fallback);
+    config = model_plan_config(&plan, w, &w->ops[0], nccl);
     assert_int_equal(config.channels, 4);
-    config = model_plan_config(NULL, w, &w->ops[0], &fallback);
-    assert_true(model_config_equal(&config, &fallback));
+    config = model_plan_config(NULL, w, &w->ops[0], nccl);
+    /* 1 MiB: 64 B for each of 512 threads of each channel, so all 8 */
+    assert_int_equal(config.algorithm, MODEL_RING);
+    assert_int_equal(config.channels, 8);
+    assert_int_equal(config.threads, 512);
     config = model_plan_config(NULL, w, &w->ops[0], NULL);
     assert_false(model_config_is_complete(&config));
 }
