@@ -149,22 +149,22 @@ static double down_the_ladder(double chunk_bytes,
     return chunk_bytes;
 }
 
-/* GPUs that a channel of the graph begins at: each reduces a part of its own.
- */
+/* GPUs that channels begin at: each reduces a part of its own. */
 static double nvls_heads(const struct model_nccl_comm *comm)
 {
     const struct model_nccl_graph *graph = &comm->graphs[MODEL_NCCL_GRAPH_NVLS];
+    size_t ranks = (size_t)comm->ranks_per_node;
     int heads = 0;
 
     if (graph->order == NULL) {
         return comm->ranks_per_node;
     }
-    for (int c = 0; c < graph->channels; c++) {
+    for (size_t c = 0; c < (size_t)graph->channels; c++) {
         bool seen = false;
 
-        for (int before = 0; before < c; before++) {
-            seen = seen || graph->order[before * comm->ranks_per_node] ==
-                               graph->order[c * comm->ranks_per_node];
+        for (size_t before = 0; before < c; before++) {
+            seen =
+                seen || graph->order[before * ranks] == graph->order[c * ranks];
         }
         heads += seen ? 0 : 1;
     }

@@ -331,13 +331,13 @@ static double pair_us(const struct model_nccl_comm *comm,
     const struct model_nccl_tuning_data *data = &comm->version->tuning;
     double base = data->base.us[algorithm][protocol];
     int levels = model_nccl_log2(comm->node_count);
+    int chain = comm->rank_count / comm->node_count - 1;
 
     switch (algorithm) {
     case MODEL_NCCL_RING:
         return base + ring_us(comm, function, protocol);
     case MODEL_NCCL_TREE:
-        return base + 2 * ((comm->rank_count / comm->node_count - 1) *
-                               intra_us(comm, algorithm, protocol) +
+        return base + 2 * (chain * intra_us(comm, algorithm, protocol) +
                            levels * inter_us(comm, algorithm, protocol));
     case MODEL_NCCL_PAT:
         return base +
@@ -370,7 +370,7 @@ static void pair_make(const struct model_nccl_comm *comm,
 /* What a variable asks for; nonsense is taken for the most. */
 static int asked(int threads, int least, int most, int unset)
 {
-    if (threads == MODEL_UNSET || threads <= 0) {
+    if (threads <= 0) {
         return unset;
     }
     return threads % 32 != 0 || threads > most ? most
