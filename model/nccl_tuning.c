@@ -413,7 +413,7 @@ threshold_bytes(const struct model_nccl_comm *comm, int algorithm, int protocol)
     if (algorithm != MODEL_NCCL_RING && algorithm != MODEL_NCCL_TREE) {
         return 0.0;
     }
-    if (comm->settings->thread_threshold_bytes[algorithm][protocol] > 0.0) {
+    if (comm->settings->thread_threshold_bytes[algorithm][protocol] >= 0.0) {
         return comm->settings->thread_threshold_bytes[algorithm][protocol];
     }
     return algorithm == MODEL_NCCL_RING && protocol == MODEL_NCCL_LL

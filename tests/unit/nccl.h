@@ -17,28 +17,6 @@ struct nccl_rig {
     struct model_nccl_tuning tuning;
 };
 
-/* Nothing set. */
-static inline struct model_nccl_settings nccl_unset(void)
-{
-    struct model_nccl_settings settings = {.threads = MODEL_UNSET,
-                                           .ll128_threads = MODEL_UNSET,
-                                           .nvls_enable = MODEL_UNSET,
-                                           .pat_enable = MODEL_UNSET,
-                                           .collnet_enable = MODEL_UNSET,
-                                           .net_overhead_us = -1.0,
-                                           .p2p_disable = MODEL_UNSET};
-
-    for (int f = 0; f < MODEL_NCCL_FUNCTIONS; f++) {
-        for (int a = 0; a < MODEL_NCCL_ALGORITHMS; a++) {
-            settings.algorithm_allowed[f][a] = true;
-        }
-        for (int p = 0; p < MODEL_NCCL_PROTOCOLS; p++) {
-            settings.protocol_allowed[f][p] = true;
-        }
-    }
-    return settings;
-}
-
 /* NCCL_ALGO and NCCL_PROTO with one name for all functions; -1: not set. */
 static inline void nccl_force(struct nccl_rig *rig, int algorithm, int protocol)
 {
@@ -49,9 +27,9 @@ static inline void nccl_force(struct nccl_rig *rig, int algorithm, int protocol)
         for (int p = 0; p < MODEL_NCCL_PROTOCOLS && protocol >= 0; p++) {
             rig->settings.protocol_allowed[f][p] = p == protocol;
         }
+        rig->settings.algorithm_set[f] = algorithm >= 0;
+        rig->settings.protocol_set[f] = protocol >= 0;
     }
-    rig->settings.algorithm_set = algorithm >= 0;
-    rig->settings.protocol_set = protocol >= 0;
 }
 
 /* A machine in short. Rings and trees have the same graph. */
@@ -167,7 +145,7 @@ static inline struct nccl_rig *nccl_rig_new(struct model_arena *arena,
                             "nccl.version", &rig->version, &errors);
     fixture_no_errors(&errors);
     rig->topology = (struct model_topology){.host = {.cpu = machine->cpu}};
-    rig->settings = nccl_unset();
+    rig->settings = model_nccl_settings_none();
     *comm = (struct model_nccl_comm){
         .topology = &rig->topology,
         .version = &rig->version,
