@@ -151,6 +151,16 @@ static bool is_below(const struct model_nccl_walk *walk, int gpu, int device)
     return false;
 }
 
+static int count_below(const struct model_nccl_walk *walk, int device)
+{
+    int below = 0;
+
+    for (int gpu = 0; gpu < walk->gpus; gpu++) {
+        below += is_below(walk, gpu, device) ? 1 : 0;
+    }
+    return below;
+}
+
 /* The link by which a way leaves a device for a CPU, or -1. */
 static int exit_link(const struct model_nccl_walk *walk,
                      const struct model_nccl_way *way,
@@ -216,13 +226,10 @@ static int bound_around(const struct model_nccl_walk *walk,
                         const struct model_nccl_draft *now,
                         int device)
 {
-    int below = 0;
+    int below = count_below(walk, device);
     int out;
     int in;
 
-    for (int gpu = 0; gpu < walk->gpus; gpu++) {
-        below += is_below(walk, gpu, device) ? 1 : 0;
-    }
     if (below == 0 || below == walk->gpus) {
         return INT_MAX;
     }
@@ -232,6 +239,38 @@ static int bound_around(const struct model_nccl_walk *walk,
         return smaller(out, in);
     }
     return out == INT_MAX || in == INT_MAX ? INT_MAX : out + in;
+}
+
+/*
+ * A channel comes to all switches (or sockets) that have GPUs, so that it
+ * leaves all of them but one. Of a closed ring bound_around says more.
+ */
+static int bound_among(const struct model_nccl_walk *walk,
+                       const struct model_nccl_draft *now,
+                       enum model_nccl_device_kind kind)
+{
+    const struct model_nccl_machine *machine = walk->machine;
+    int groups = 0;
+    int below = 0;
+    long long sum = 0;
+
+    for (int i = machine->first[kind]; i < machine->first[kind + 1]; i++) {
+        int gpus = count_below(walk, i);
+        int out;
+
+        if (gpus == 0) {
+            continue;
+        }
+        out = fit_below(walk, now, i, true);
+        if (out == INT_MAX) {
+            return INT_MAX;
+        }
+        below += gpus;
+        groups++;
+        sum += out;
+    }
+    return groups < 2 || below < walk->gpus ? INT_MAX
+                                            : (int)(sum / (groups - 1));
 }
 
 /* Each GPU gets and gives each channel once, the head twice. */
@@ -264,6 +303,8 @@ static int bound(const struct model_nccl_walk *walk,
     }
     most = smaller(most, bound_by_gpus(walk, now, true));
     most = smaller(most, bound_by_gpus(walk, now, false));
+    most = smaller(most, bound_among(walk, now, MODEL_NCCL_PCI));
+    most = smaller(most, bound_among(walk, now, MODEL_NCCL_CPU));
     for (int i = machine->first[MODEL_NCCL_CPU];
          i < machine->first[MODEL_NCCL_PCI + 1] && most > 0; i++) {
         most = smaller(most, bound_around(walk, now, i));

@@ -63,23 +63,6 @@ static int steps_for(const struct model_nccl_hunt *hunt)
                                                       : budget->attempt;
 }
 
-/* What cannot win is left out; the steps it would have left stay unknown. */
-static void attempt(struct model_nccl_hunt *hunt)
-{
-    int known = hunt->attempt_count;
-    struct model_nccl_attempt *made;
-
-    hunt->last = find_attempt(hunt);
-    made = &hunt->attempts[hunt->last];
-    hunt->budget -= steps_for(hunt);
-    if (hunt->last == known &&
-        !model_nccl_hopeless(&hunt->walk, &hunt->now, &hunt->best)) {
-        made->left = model_nccl_walk_attempt(&hunt->walk, &hunt->now,
-                                             &hunt->best, steps_for(hunt));
-    }
-    hunt->steps = made->left;
-}
-
 /* Make an attempt that was left out, for the steps it would have left. */
 static void make_up(struct model_nccl_hunt *hunt,
                     struct model_nccl_attempt *owing)
@@ -95,32 +78,86 @@ static void make_up(struct model_nccl_hunt *hunt,
     hunt->now.inter_bytes_per_us = hunt->rates[owing->rate];
     owing->left = model_nccl_walk_attempt(&hunt->walk, &hunt->now, &hunt->best,
                                           steps_for(hunt));
-    hunt->budget += owing->owed * owing->left;
     hunt->now = now;
 }
 
 /*
- * Are all steps spent? What attempts that were left out would have left is
- * looked at only when it decides.
+ * The first turn at whose end all steps are spent, counting none as left where
+ * that is unknown, or the number of turns; *unknown is the first attempt of
+ * which it would have to be known, or -1.
+ */
+static int find_end(const struct model_nccl_hunt *hunt, int *unknown)
+{
+    int budget = hunt->data->budget.all;
+    int turn = 0;
+
+    *unknown = -1;
+    for (; turn < hunt->turn_count; turn++) {
+        const struct model_nccl_turn *at = &hunt->turns[turn];
+
+        budget -= at->cost;
+        if (!at->ended) {
+            continue;
+        }
+        if (hunt->attempts[at->attempt].left != MODEL_NCCL_UNKNOWN) {
+            budget += hunt->attempts[at->attempt].left;
+        } else if (*unknown < 0) {
+            *unknown = at->attempt;
+        }
+        if (budget < 0 && at->found) {
+            break;
+        }
+    }
+    return turn;
+}
+
+/*
+ * Are all steps spent? This is asked only before an attempt that could win, and
+ * attempts that were left out are made up for only where it depends on them.
  */
 static bool is_spent(struct model_nccl_hunt *hunt)
 {
-    for (int i = 0; i < hunt->attempt_count && hunt->budget < 0; i++) {
-        if (hunt->attempts[i].left == MODEL_NCCL_UNKNOWN &&
-            hunt->attempts[i].owed > 0) {
-            make_up(hunt, &hunt->attempts[i]);
+    int unknown;
+
+    while (find_end(hunt, &unknown) < hunt->turn_count) {
+        if (unknown < 0) {
+            return true;
         }
+        make_up(hunt, &hunt->attempts[unknown]);
     }
-    return hunt->budget < 0;
+    return false;
 }
 
-static void return_steps(struct model_nccl_hunt *hunt)
+/*
+ * Take a turn. What cannot win is left out; the steps it would have left stay
+ * unknown. Returns false when the search would have ended before.
+ */
+static bool attempt(struct model_nccl_hunt *hunt)
 {
-    if (hunt->steps == MODEL_NCCL_UNKNOWN) {
-        hunt->attempts[hunt->last].owed++;
-    } else {
-        hunt->budget += hunt->steps;
+    int known = hunt->attempt_count;
+    int at = find_attempt(hunt);
+    bool tried =
+        at < known || model_nccl_hopeless(&hunt->walk, &hunt->now, &hunt->best);
+
+    if (!tried) {
+        if (is_spent(hunt)) {
+            return false;
+        }
+        hunt->attempts[at].left = model_nccl_walk_attempt(
+            &hunt->walk, &hunt->now, &hunt->best, steps_for(hunt));
     }
+    hunt->turns = model_arena_grow(hunt->arena, hunt->turns, hunt->turn_count,
+                                   &hunt->turn_room, sizeof(*hunt->turns));
+    hunt->turns[hunt->turn_count++] =
+        (struct model_nccl_turn){.attempt = at, .cost = steps_for(hunt)};
+    hunt->steps = hunt->attempts[at].left;
+    return true;
+}
+
+static void end_turn(const struct model_nccl_hunt *hunt)
+{
+    hunt->turns[hunt->turn_count - 1].ended = true;
+    hunt->turns[hunt->turn_count - 1].found = hunt->best.channels > 0;
 }
 
 static void set_rate(struct model_nccl_hunt *hunt, int rate)
@@ -220,10 +257,7 @@ static bool relax(struct model_nccl_hunt *hunt)
         return true;
     }
     now->same = hunt->try_same;
-    return_steps(hunt);
-    if (hunt->best.channels > 0 && is_spent(hunt)) {
-        return false;
-    }
+    end_turn(hunt);
     if (hunt->machine->least_capability >= 90 &&
         now->pattern == MODEL_NCCL_BALANCED_TREE) {
         now->pattern = MODEL_NCCL_PLAIN_TREE;
@@ -296,10 +330,8 @@ static void start_rate(struct model_nccl_hunt *hunt)
 void model_nccl_first_pass(struct model_nccl_hunt *hunt)
 {
     start_rate(hunt);
-    hunt->budget = hunt->data->budget.all;
-    do {
-        attempt(hunt);
-    } while (!is_enough(hunt) && relax(hunt));
+    while (attempt(hunt) && !is_enough(hunt) && relax(hunt)) {
+    }
 }
 
 void model_nccl_second_pass(struct model_nccl_hunt *hunt)

@@ -14,7 +14,14 @@ struct model_nccl_attempt {
     int pattern, cross_nic, intra_type, inter_type, rate;
     bool same;
     int left; /* steps, or MODEL_NCCL_UNKNOWN */
-    int owed; /* how often the steps left should have gone back */
+};
+
+/* An attempt in its turn: what it costs, and where it ends for good. */
+struct model_nccl_turn {
+    int attempt; /* its number: equal ones are made once */
+    int cost;    /* steps */
+    bool ended;  /* what is left of its steps went back, and if there was */
+    bool found;  /* something by then, spent steps end the search */
 };
 
 enum { MODEL_NCCL_UNKNOWN = -2 };
@@ -36,9 +43,9 @@ struct model_nccl_hunt {
     bool present[2][MODEL_NCCL_PATHS]; /* paths to GPUs, to NETs */
     struct model_nccl_attempt *attempts;
     int attempt_count, attempt_room;
-    int last;   /* the last attempt */
-    int steps;  /* left of it */
-    int budget; /* of all: no more than this is left */
+    struct model_nccl_turn *turns;
+    int turn_count, turn_room;
+    int steps; /* left of the last one */
 };
 
 /* Find the best channels with ever less demanding wishes. */
