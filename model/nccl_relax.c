@@ -3,8 +3,6 @@
  */
 #include "model/nccl_search_parts.h"
 
-#include "model/nccl_bound.h"
-
 /* -- attempts -- */
 
 static int last_present(const struct model_nccl_hunt *hunt, int which, int type)
@@ -136,8 +134,8 @@ static bool attempt(struct model_nccl_hunt *hunt)
 {
     int known = hunt->attempt_count;
     int at = find_attempt(hunt);
-    bool tried =
-        at < known || model_nccl_hopeless(&hunt->walk, &hunt->now, &hunt->best);
+    bool tried = at < known ||
+                 model_nccl_hopeless(&hunt->bounds, &hunt->now, &hunt->best);
 
     if (!tried) {
         if (is_spent(hunt)) {
@@ -349,7 +347,7 @@ void model_nccl_second_pass(struct model_nccl_hunt *hunt)
     hunt->attempt_count = 0;
     /* What cannot win now cannot at higher rates either. */
     while (raise_rate(hunt) &&
-           !model_nccl_hopeless(&hunt->walk, &hunt->now, &hunt->best)) {
+           !model_nccl_hopeless(&hunt->bounds, &hunt->now, &hunt->best)) {
         hunt->steps = model_nccl_walk_attempt(&hunt->walk, &hunt->now,
                                               &hunt->best, steps_for(hunt));
     }

@@ -284,6 +284,7 @@ struct model_nccl_graph model_nccl_search(struct model_arena *arena,
     hunt.best = model_nccl_draft_make(arena, hunt.gpus, wish->most);
     hunt.now = model_nccl_draft_make(arena, hunt.gpus, wish->most);
     hunt.walk = model_nccl_walk_make(arena, paths, wish->most);
+    hunt.bounds = model_nccl_bounds_make(arena, &hunt.walk);
     measure(&hunt, paths);
     set_types(&hunt, paths);
     list_rates(&hunt);

@@ -5,7 +5,7 @@
 #ifndef MODEL_NCCL_SEARCH_PARTS_H
 #define MODEL_NCCL_SEARCH_PARTS_H
 
-#include "model/nccl_walk.h"
+#include "model/nccl_bound.h"
 
 enum { MODEL_NCCL_RATES_MAX = 64 };
 
@@ -31,6 +31,7 @@ struct model_nccl_hunt {
     const struct model_nccl_machine *machine;
     const struct model_nccl_graph_data *data;
     struct model_nccl_walk walk;
+    struct model_nccl_bounds bounds;
     struct model_nccl_draft now, best;
     int gpus, nets;
     int rates[MODEL_NCCL_RATES_MAX]; /* bytes/us, falling */
