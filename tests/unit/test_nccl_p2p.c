@@ -123,14 +123,15 @@ static void across_nodes_later(void **state)
 }
 
 /*
- * NCCL_P2P_{NVL,PCI,NET}_CHUNKSIZE, no more than a slot; NCCL_P2P_LL_THRESHOLD;
- * NCCL_BUFFSIZE of 1 MiB has slots of 128 KiB.
+ * NCCL_P2P_{NVL,PCI,NET}_CHUNKSIZE, no more than a slot; NCCL_P2P_LL_THRESHOLD,
+ * 0 for no LL; NCCL_BUFFSIZE of 1 MiB has slots of 128 KiB.
  */
 static void as_told(void **state)
 {
     static const struct row nvlink[] = {
         {MIB, 1, SIMPLE, 4, 256 * KIB, 256 * KIB},
         {20 * KIB, 1, LL, 1, 20 * KIB, 32 * KIB}};
+    static const struct row never[] = {{8, 1, SIMPLE, 1, 8, 256 * KIB}};
     static const struct row slot[] = {
         {MIB, 1, SIMPLE, 4, 256 * KIB, 128 * KIB}};
     static const struct row pcie[] = {{MIB, 1, SIMPLE, 1, MIB, 64 * KIB}};
@@ -143,6 +144,8 @@ static void as_told(void **state)
     rig->settings.p2p_net_chunk_bytes = 16 * KIB;
     rig->settings.p2p_ll_threshold_bytes = 20 * KIB;
     check_rows(rig, nvlink, FIXTURE_COUNT(nvlink));
+    rig->settings.p2p_ll_threshold_bytes = 0;
+    check_rows(rig, never, FIXTURE_COUNT(never));
     rig->settings.buffer_bytes[SIMPLE] = MIB;
     check_rows(rig, slot, FIXTURE_COUNT(slot));
     rig = nccl_rig_new(*state, "2.18", &nccl_a40);

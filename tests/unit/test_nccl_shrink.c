@@ -123,7 +123,7 @@ static void protocols(void **state)
 
 /*
  * NCCL_NTHREADS=384: 24 x 384 x 64 is 576 KiB, and 192 are not halved; 96 not
- * at all. NCCL_THREAD_THRESHOLDS of 1 byte keeps all but the last 12 KiB.
+ * at all. NCCL_THREAD_THRESHOLDS of 1 byte: from 12 KiB on; of 0: always.
  */
 static void as_told(void **state)
 {
@@ -135,6 +135,7 @@ static void as_told(void **state)
     static const struct row fine[] = {
         {GATHER, RING, SIMPLE, 12 * KIB, 24, 512, 1},
         {GATHER, RING, SIMPLE, 12 * KIB - 1, 23, 512, 1}};
+    static const struct row whole[] = {{GATHER, RING, SIMPLE, 1, 24, 512, 1}};
     struct nccl_rig *rig = nccl_rig_new(*state, "2.18", &nccl_h100);
 
     rig->settings.threads = 384;
@@ -144,6 +145,8 @@ static void as_told(void **state)
     rig = nccl_rig_new(*state, "2.18", &nccl_h100);
     rig->settings.thread_threshold_bytes[RING][SIMPLE] = 1;
     check_rows(rig, fine, FIXTURE_COUNT(fine));
+    rig->settings.thread_threshold_bytes[RING][SIMPLE] = 0;
+    check_rows(rig, whole, FIXTURE_COUNT(whole));
 }
 
 /* What shrank, in order; nothing but the start when nothing did. */
