@@ -193,6 +193,13 @@ static void fill_rows(struct search_perf *perf, const struct sim_result *result)
     perf->fingerprint = result->fingerprint;
 }
 
+/* One rank stands for all only where all are alike and take part. */
+static bool needs_all_ranks(const struct search_perf *perf)
+{
+    return perf->gpus_per_node != perf->topology->gpus_per_node ||
+           model_ranks_differ(perf->topology);
+}
+
 static enum model_status simulate(struct sim_cli *cli,
                                   const struct model_nccl *nccl,
                                   struct search_perf *perf)
@@ -200,8 +207,7 @@ static enum model_status simulate(struct sim_cli *cli,
     struct sim_request request = {.topology = nccl->topology,
                                   .workload = nccl->workload,
                                   .nccl = nccl,
-                                  .all_ranks = perf->gpus_per_node !=
-                                               perf->topology->gpus_per_node,
+                                  .all_ranks = needs_all_ranks(perf),
                                   .seed = 1};
     struct sim_result result = {.op_count = 0};
     struct sim *sim;
@@ -234,6 +240,7 @@ enum model_status search_command_perf(struct sim_cli *cli)
         status = read_topology(cli, &topology, &perf);
     }
     if (status == MODEL_OK) {
+        sim_load_notes(cli, &topology);
         status = sim_nccl_options(cli, &topology, &version, &settings);
     }
     if (status == MODEL_OK) {
