@@ -24,7 +24,7 @@ static bool is_power_of_two(long long value)
 static const char *judge_threads(long long value)
 {
     if (value <= 0) {
-        return "NCCL takes its default instead";
+        return "is below 1, NCCL takes its default instead";
     }
     if (value % 32 != 0) {
         return "is no multiple of 32, NCCL takes 512 instead";
@@ -45,7 +45,7 @@ static const char *judge_threads(long long value)
 static const char *judge_ll128_threads(long long value)
 {
     if (value <= 0) {
-        return "NCCL takes its default instead";
+        return "is below 1, NCCL takes its default instead";
     }
     if (value % 32 != 0) {
         return "is no multiple of 32, NCCL takes 640 instead";
