@@ -217,6 +217,9 @@ static void choose_tuned(const struct model_nccl_tuning *tuning,
     }
     /* A pair that NCCL itself would not take: how it would run all the same. */
     model_nccl_choose(tuning, function, bytes, choice);
+    if (algorithm == MODEL_UNSET && choice->algorithm == MODEL_UNSET) {
+        return; /* NCCL fails */
+    }
     model_nccl_settle(
         tuning, algorithm != MODEL_UNSET ? algorithm : choice->algorithm,
         protocol != MODEL_UNSET ? protocol : MODEL_NCCL_SIMPLE, choice);

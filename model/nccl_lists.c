@@ -140,6 +140,9 @@ void model_nccl_list_note(const struct model_nccl_reading *reading,
                           const bool *allowed,
                           int width)
 {
+    const char *names = NULL;
+    int count = 0;
+
     for (int f = 0; f < MODEL_NCCL_FUNCTIONS; f++) {
         bool any = false;
 
@@ -147,10 +150,16 @@ void model_nccl_list_note(const struct model_nccl_reading *reading,
             any = any || allowed[f * width + i];
         }
         if (!any) {
-            model_nccl_note_add(reading, false,
-                                "leaves nothing for %s, which fails in NCCL",
-                                model_nccl_function_names[f]);
+            names = model_arena_format(
+                reading->reader->arena, "%s%s%s", count > 0 ? names : "",
+                count > 0 ? ", " : "", model_nccl_function_names[f]);
+            count++;
         }
+    }
+    if (count > 0) {
+        model_nccl_note_add(
+            reading, false, "leaves nothing for %s, so NCCL fails there",
+            count == MODEL_NCCL_FUNCTIONS ? "any collective" : names);
     }
 }
 
