@@ -6,6 +6,7 @@
 #define MODEL_NCCL_XML_BUILD_H
 
 #include "model/nccl_xml_fit.h"
+#include "model/nccl_xml_read.h"
 #include "model/node_merge.h"
 
 struct model_nccl_xml_build {
@@ -33,6 +34,10 @@ void model_nccl_xml_sourced(struct model_nccl_xml_build *build,
                             struct model_node *parent,
                             const char *key,
                             const char *text);
+
+/* Put the GPU's name, or report that nothing tells it. */
+void model_nccl_xml_gpu_put(struct model_nccl_xml_build *build,
+                            const struct model_nccl_xml_options *options);
 
 /*
  * A topology has NICs of one rate: keep those of the rate that carries most

@@ -172,6 +172,10 @@ static void take_nic(struct walk *walk,
 
     for (const struct model_xml_element *child = nic->first; child != NULL;
          child = child->next) {
+        if (strcmp(child->name, "gin") == 0 ||
+            strcmp(child->name, "rma") == 0) {
+            continue; /* further services of a port that is a net, too */
+        }
         if (strcmp(child->name, "net") != 0) {
             strange(walk, child);
         } else if (model_nccl_xml_number(walk->words, child, "net", 1) != 0) {

@@ -351,6 +351,7 @@ enum model_status sim_command_help(struct sim_cli *cli)
     } files[] = {
         {"topology",
          "base: NAME takes what a file leaves out from another topology.\n"
+         "A topology file of NCCL (NCCL_TOPO_DUMP_FILE) may stand for a file.\n"
          "Where a required key is missing then, the GPU's file or\n"
          "topologies/defaults.yaml gives it. A number written without `from`\n"
          "counts as a guess.\n\n",

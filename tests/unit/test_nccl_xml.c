@@ -268,6 +268,35 @@ static void leaves_out_what_has_no_place(void **state)
     assert_int_equal(t->notes.count, 4);
 }
 
+/* Devices that NCCL 2.30 adds: parts of a GPU, services of a NIC, hosts. */
+static void reads_what_newer_files_have(void **state)
+{
+    const struct model_topology *t = read_topology(
+        *state,
+        "<system version='1'>"
+        "<cpu numaid='0' host_hash='0x1' arch='arm64'>"
+        "<pci busid='a' class='0x0302' link_speed='64.0 GT/s PCIe' "
+        "link_width='16'><gpu dev='0' sm='103' mlopart='0'/>"
+        "<gpu dev='0' sm='103' mlopart='1'/><pcilink target='b'/></pci>"
+        "<nic><net name='x' dev='0' speed='800000'/><gin name='x' dev='0'/>"
+        "<rma name='x' dev='0'/><net name='y' dev='1' net='0'/></nic></cpu>"
+        "<cpu numaid='0' host_hash='0x2' arch='arm64'>"
+        "<pci busid='b' class='0x0302' link_speed='64.0 GT/s PCIe' "
+        "link_width='16'><gpu dev='1' sm='103'/><new/></pci></cpu>"
+        "</system>",
+        NULL);
+
+    assert_string_equal(t->gpu.name, "b300");
+    assert_int_equal(t->gpus_per_node, 2);
+    assert_int_equal(t->host.sockets, 2);
+    assert_int_equal(t->host.cpu, MODEL_CPU_ARM);
+    assert_int_equal(t->nics.count, 1);
+    assert_near(t->nics.bytes_per_us, 100000.0, 1e-9);
+    assert_true(is_noted(t, "2 hosts"));
+    assert_true(is_noted(t, "1 more parts of GPUs"));
+    assert_true(is_noted(t, "1 elements passed over, such as <new>"));
+}
+
 /* Link rates: a narrow slot counts as the generation that carries as much. */
 static void takes_rates_of_slots(void **state)
 {
@@ -497,6 +526,7 @@ int main(void)
         cmocka_unit_test(takes_the_nearest_regular_node),
         cmocka_unit_test(knows_kinds_of_nvlink),
         cmocka_unit_test(leaves_out_what_has_no_place),
+        cmocka_unit_test(reads_what_newer_files_have),
         cmocka_unit_test(takes_rates_of_slots),
         cmocka_unit_test(refuses_what_no_topology_can_say),
         cmocka_unit_test(knows_gpus_by_their_id),
