@@ -13,15 +13,15 @@ struct writer {
     const struct model_topology *topology;
 };
 
-/* -- made-up bus ids: one PCI domain for each kind of device -- */
+/* -- made-up bus ids: PCI domains of each kind of device, buses from 1 -- */
 
 enum domain { GPU_DOMAIN, SWITCH_DOMAIN, NIC_DOMAIN };
 
 static const char *bus_id(struct writer *writer, enum domain domain, int index)
 {
     return model_arena_format(writer->arena, "%04x:%02x:00.0",
-                              (unsigned)(index / 256 * 4 + (int)domain),
-                              (unsigned)(index % 256));
+                              (unsigned)(index / 255 * 4 + (int)domain),
+                              (unsigned)(index % 255 + 1));
 }
 
 /* -- devices -- */
