@@ -11,16 +11,12 @@
 
 #include <math.h>
 
-/* How often a size doubles the first one of a list. */
+/* How often a size doubles the first one of a list, which is its least. */
 static int doublings(const struct model_nccl_comm *comm, double bytes)
 {
     double first = comm->version->tuning.tree_correction_bytes;
-    int count = 0;
 
-    for (double size = 2.0 * first; size <= bytes; size *= 2.0) {
-        count++;
-    }
-    return count;
+    return bytes < first ? 0 : ilogb(bytes / first);
 }
 
 static double correction_ratio(const struct model_nccl_comm *comm,
