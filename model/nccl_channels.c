@@ -429,6 +429,9 @@ void model_nccl_comm_make(struct model_arena *arena,
         merge(&all, &other);
     }
     memcpy(comm->graphs, all.graphs, sizeof(comm->graphs));
+    for (int i = 0; i < MODEL_NCCL_GRAPHS && comm->node_count > 1; i++) {
+        comm->graphs[i].inter_latency_us = topology->nics.reported_latency_us;
+    }
     searched = smaller(comm->graphs[MODEL_NCCL_GRAPH_RING].channels,
                        comm->graphs[MODEL_NCCL_GRAPH_TREE].channels);
     comm->graphs[MODEL_NCCL_GRAPH_RING].channels = searched;

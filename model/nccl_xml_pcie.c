@@ -260,6 +260,22 @@ static int ports(const struct model_nccl_xml_parts *parts)
     return count;
 }
 
+/* What a plugin reports, in us; 0, as most say, says nothing. */
+static void put_latency(struct model_nccl_xml_build *build,
+                        struct model_node *nics)
+{
+    const struct model_xml_element *net = build->parts.nics[0].net;
+    const char *text = net != NULL ? model_xml_value(net, "latency") : NULL;
+    double us = text != NULL ? strtod(text, NULL) : 0.0;
+    char quantity[48];
+
+    if (us > 0.0 && us < 1e6) {
+        model_nccl_xml_sourced(
+            build, nics, "reported_latency",
+            model_units_print(us, MODEL_TIME, quantity, sizeof(quantity)));
+    }
+}
+
 void model_nccl_xml_nics_put(struct model_nccl_xml_build *build,
                              struct model_node *node,
                              struct model_nccl_xml_fit fit)
@@ -281,6 +297,7 @@ void model_nccl_xml_nics_put(struct model_nccl_xml_build *build,
     }
     model_nccl_xml_sourced(build, nics, "at", model_nics_at_names[fit.at]);
     put_gpudirect(build, nics);
+    put_latency(build, nics);
     model_nccl_xml_found(&build->words, "NICs: %d of %s, %s", parts->nic_count,
                          model_node_text_at(nics, "rate", "unknown rate"),
                          fit.at == MODEL_NICS_SWITCH ? "below the PCIe switches"

@@ -159,7 +159,8 @@ add_nic(struct writer *writer, struct model_xml_element *parent, int index)
     model_xml_put(writer->arena, net, "speed", "%.0f",
                   rint(topology->nics.bytes_per_us * 8.0)); /* Mbit/s */
     model_xml_put(writer->arena, net, "port", "1");
-    model_xml_put(writer->arena, net, "latency", "0");
+    model_xml_put(writer->arena, net, "latency", "%g",
+                  topology->nics.reported_latency_us);
     model_xml_put(writer->arena, net, "guid", "0x%x", (unsigned)index + 1U);
     model_xml_put(writer->arena, net, "maxconn", "131072");
     model_xml_put(writer->arena, net, "gdr", "%d",

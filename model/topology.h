@@ -115,6 +115,7 @@ struct model_nics {
     double bytes_per_us;         /* line rate per direction */
     double ratio;                /* achieved share of it */
     double latency_us;           /* one way, NIC to NIC */
+    double reported_latency_us;  /* what the network plugin tells NCCL */
     double channel_bytes_per_us; /* most that one channel's connection does */
     double sync_us;              /* proxy and completion of one step */
     double flag_sync_us;         /* the same with LL and LL128 */
