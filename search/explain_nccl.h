@@ -4,7 +4,7 @@
 #ifndef SEARCH_EXPLAIN_NCCL_H
 #define SEARCH_EXPLAIN_NCCL_H
 
-#include "search/problem.h"
+#include "search/nccl_rows.h"
 #include "sim/load.h"
 
 /*
@@ -15,5 +15,12 @@
  */
 enum model_status search_explain_nccl(struct sim_cli *cli,
                                       const struct sim_input *input);
+
+/* The same as data: a row of CSV per candidate. */
+enum model_status search_explain_nccl_json(struct sim_cli *cli,
+                                           const struct sim_input *input,
+                                           const struct search_nccl_rows *rows);
+void search_explain_nccl_csv(struct sim_cli *cli,
+                             const struct search_nccl_rows *rows);
 
 #endif
