@@ -78,18 +78,17 @@ static double nvls_most_bytes(const struct model_nccl_comm *comm, int algorithm)
     if (algorithm == MODEL_NCCL_NVLS) {
         return fmin(slot, chunk);
     }
-    if (chunks->nvls_tree_in_slot) {
-        return fmin(slot, tree);
-    }
-    return tree > 0.0 ? fmin(chunk, tree) : chunk;
+    return fmin(chunks->nvls_tree_in_slot ? slot : chunk,
+                tree > 0.0 ? tree : chunk);
 }
 
+/* One at least: NCCL itself breaks with shorter buffers. */
 static double
 whole_grains(const struct model_nccl_comm *comm, int protocol, double bytes)
 {
     double grain = comm->version->tuning.chunks.grain_bytes[protocol];
 
-    return floor(bytes / grain) * grain;
+    return fmax(1.0, floor(bytes / grain)) * grain;
 }
 
 double model_nccl_chunk_most_bytes(const struct model_nccl_comm *comm,

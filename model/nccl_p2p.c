@@ -19,7 +19,10 @@
 
 #include <math.h>
 
-enum { CHANNELS_MAX = 64 }; /* of any version */
+enum {
+    CHANNELS_MAX = 64, /* of any version */
+    LOAD_BYTES = 16    /* NCCL itself breaks with shorter chunks */
+};
 
 static double step_bytes(const struct model_nccl_comm *comm)
 {
@@ -34,7 +37,7 @@ static double step_bytes(const struct model_nccl_comm *comm)
                    : comm->all_nvlink   ? data->nvl_chunk_bytes
                                         : data->pci_chunk_bytes;
 
-    return fmin(slot, set > 0.0 ? set : unset);
+    return fmax(8 * LOAD_BYTES, fmin(slot, set > 0.0 ? set : unset));
 }
 
 /* Channels of one peer that a message takes. */
@@ -196,10 +199,12 @@ void model_nccl_choose_p2p(const struct model_nccl_comm *comm,
         .channels = comm->p2p_channels,
         .threads = comm->version->tuning.threads.cta,
         .channel_bytes = parts.bytes,
-        .chunk_bytes = protocol == MODEL_NCCL_LL
-                           ? floor(model_nccl_buffer_bytes(comm, protocol) /
-                                   MODEL_FIFO_SLOTS / 2.0)
-                           : step};
+        .chunk_bytes =
+            protocol == MODEL_NCCL_LL
+                ? fmax(LOAD_BYTES,
+                       floor(model_nccl_buffer_bytes(comm, protocol) /
+                             MODEL_FIFO_SLOTS / 2.0))
+                : step};
     for (int a = 0; a < MODEL_NCCL_ALGORITHMS; a++) {
         for (int p = 0; p < MODEL_NCCL_PROTOCOLS; p++) {
             choice->time_us[a][p] = -1.0;

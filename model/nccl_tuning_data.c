@@ -12,10 +12,17 @@
         .offset = (place), .required = true, .help = (text)                    \
     }
 
+/* What others are divided by or end at: not 0. */
+#define POSITIVE(name, kind_of, place, least, text)                            \
+    {                                                                          \
+        .key = (name), .kind = MODEL_FIELD_QUANTITY, .dimension = (kind_of),   \
+        .offset = (place), .min = (least), .required = true, .help = (text)    \
+    }
+
 #define COUNT(name, place, text)                                               \
     {                                                                          \
         .key = (name), .kind = MODEL_FIELD_COUNT, .dimension = MODEL_COUNT,    \
-        .offset = (place), .required = true, .help = (text)                    \
+        .offset = (place), .min = 1, .required = true, .help = (text)          \
     }
 
 #define BOOL(name, place, text)                                                \
@@ -77,9 +84,10 @@ static const struct model_field protocol_us[] = {
     END};
 
 static const struct model_field protocol_bytes[] = {
-    QUANTITY("ll", MODEL_BYTES, PROTOCOL(MODEL_NCCL_LL), "with LL"),
-    QUANTITY("ll128", MODEL_BYTES, PROTOCOL(MODEL_NCCL_LL128), "with LL128"),
-    QUANTITY("simple", MODEL_BYTES, PROTOCOL(MODEL_NCCL_SIMPLE), "with Simple"),
+    POSITIVE("ll", MODEL_BYTES, PROTOCOL(MODEL_NCCL_LL), 1, "with LL"),
+    POSITIVE("ll128", MODEL_BYTES, PROTOCOL(MODEL_NCCL_LL128), 1, "with LL128"),
+    POSITIVE(
+        "simple", MODEL_BYTES, PROTOCOL(MODEL_NCCL_SIMPLE), 1, "with Simple"),
     END};
 
 #define ALGORITHM(a) ((size_t)(a)*MODEL_NCCL_PROTOCOLS * sizeof(double))
@@ -144,9 +152,11 @@ static const struct model_field share_fields[] = {
           ring_ll128_lone_ratio,
           "a ring with less than two ranks a node"),
     SHARE("tree", tree_ratio, "a tree"),
-    SHARE("tree_ll_divisor",
-          tree_ll_divisor_ratio,
-          "what a tree's bandwidth is divided by with LL"),
+    POSITIVE("tree_ll_divisor",
+             MODEL_RATIO,
+             offsetof(struct model_nccl_shares, tree_ll_divisor_ratio),
+             1,
+             "what a tree's bandwidth is divided by with LL"),
     SHARE("tree_ll128", tree_ll128_ratio, "of a tree's, with LL128"),
     SHARE("tree_ll128_one_node",
           tree_ll128_one_node_ratio,
@@ -197,9 +207,10 @@ static const struct model_field stage_fields[] = {
              MODEL_RATIO,
              offsetof(struct model_nccl_stage, multiple),
              "halve while the message is less than so many times the chunks"),
-    QUANTITY("above",
+    POSITIVE("above",
              MODEL_BYTES,
              offsetof(struct model_nccl_stage, above_bytes),
+             16,
              "as long as the chunk is longer"),
     END};
 
@@ -208,9 +219,10 @@ static const struct model_field rung_fields[] = {
              MODEL_RATIO,
              offsetof(struct model_nccl_rung, multiple),
              "when the message is less than so many times the chunks"),
-    QUANTITY("to",
+    POSITIVE("to",
              MODEL_BYTES,
              offsetof(struct model_nccl_rung, to_bytes),
+             16,
              "the chunk is at most"),
     END};
 
@@ -243,7 +255,7 @@ static const struct model_field nvls_fields[] = {
      .offset = NVLS(near_nic),
      .default_text = "false",
      .help = "no host bridge between GPU and NIC"},
-    QUANTITY("chunk", MODEL_BYTES, NVLS(chunk_bytes), "most of NVLS"),
+    POSITIVE("chunk", MODEL_BYTES, NVLS(chunk_bytes), 16, "most of NVLS"),
     OPTIONAL("tree_chunk",
              MODEL_BYTES,
              NVLS(tree_chunk_bytes),
@@ -269,9 +281,10 @@ static const struct model_field slot_fields[] = {
 
 static const struct model_field chunk_fields[] = {
     STRUCT("buffer", CHUNKS(buffer_bytes), protocol_bytes, "FIFO, 8 slots"),
-    QUANTITY("arm_buffer",
+    POSITIVE("arm_buffer",
              MODEL_BYTES,
              CHUNKS(arm_buffer_bytes),
+             1,
              "Simple's on Arm CPUs"),
     STRUCT("ring_slots",
            CHUNKS(ring_slots),
@@ -307,9 +320,11 @@ static const char *const part_names[] = {"aligned", "even", NULL};
 static const struct model_field p2p_fields[] = {
     CHOICE(
         "parts", P2P(parts), part_names, "how a message is dealt to channels"),
-    QUANTITY("net_chunk", MODEL_BYTES, P2P(net_chunk_bytes), "across nodes"),
-    QUANTITY("pci_chunk", MODEL_BYTES, P2P(pci_chunk_bytes), "within one"),
-    QUANTITY("nvl_chunk", MODEL_BYTES, P2P(nvl_chunk_bytes), "over NVLink"),
+    POSITIVE(
+        "net_chunk", MODEL_BYTES, P2P(net_chunk_bytes), 128, "across nodes"),
+    POSITIVE("pci_chunk", MODEL_BYTES, P2P(pci_chunk_bytes), 128, "within one"),
+    POSITIVE(
+        "nvl_chunk", MODEL_BYTES, P2P(nvl_chunk_bytes), 128, "over NVLink"),
     QUANTITY(
         "ll_threshold", MODEL_BYTES, P2P(ll_threshold_bytes), "LL up to there"),
     COUNT("peers_per_cta",
@@ -349,11 +364,13 @@ const struct model_field model_nccl_tuning_fields[] = {
              MODEL_RATIO,
              AT(net_overhead_simple_ratio),
              "times so much with Simple"),
-    OPTIONAL("pat_overlap",
-             MODEL_RATIO,
-             AT(pat_overlap_ratio),
-             "1",
-             "steps of PAT that overlap"),
+    {.key = "pat_overlap",
+     .kind = MODEL_FIELD_QUANTITY,
+     .dimension = MODEL_RATIO,
+     .offset = AT(pat_overlap_ratio),
+     .min = 1,
+     .default_text = "1",
+     .help = "steps of PAT that overlap"},
     OPTIONAL(
         "pat_rank", MODEL_TIME, AT(pat_rank_us), "0 us", "PAT, for each rank"),
     STRUCT("ll_most",
@@ -376,9 +393,10 @@ const struct model_field model_nccl_tuning_fields[] = {
            AT(plateau),
            plateau_fields,
            "latency of a ring's Simple all_reduce across nodes"),
-    QUANTITY("tree_correction_from",
+    POSITIVE("tree_correction_from",
              MODEL_BYTES,
              AT(tree_correction_bytes),
+             1,
              "size of the first factor of each list"),
     RATIOS("tree_correction_ll",
            AT(tree_correction[MODEL_NCCL_LL]),

@@ -77,7 +77,7 @@ static void rings(void **state)
 /*
  * NCCL_BUFFSIZE of 1 MiB, NCCL_LL_BUFFSIZE of 256 KiB, NCCL_LL128_BUFFSIZE of
  * 7680 x 8: 512 KiB, 16 KiB, 7200. With Arm CPUs 2.18 has 1 MiB anyway. 2.30
- * moves whole grains, of 1920 bytes with LL128: 3 of them.
+ * moves whole grains, of 1920 bytes with LL128: 3 of them, and one at least.
  */
 static void buffers(void **state)
 {
@@ -97,6 +97,8 @@ static void buffers(void **state)
     assert_near(chunk_bytes(rig, GATHER, RING, SIMPLE, MIB), 512 * KIB, 0);
     assert_near(chunk_bytes(rig, GATHER, RING, LL, MIB), 16 * KIB, 0);
     assert_near(chunk_bytes(rig, GATHER, RING, LL128, MIB), 5760, 0);
+    rig->settings.buffer_bytes[LL128] = 8;
+    assert_near(chunk_bytes(rig, GATHER, RING, LL128, MIB), 1920, 0);
     rig = nccl_rig_new(*state, "2.18", &nccl_a100);
     rig->settings.buffer_bytes[LL128] = 7680 * 8;
     assert_near(chunk_bytes(rig, GATHER, RING, LL128, MIB), 7200, 0);

@@ -124,7 +124,8 @@ static void across_nodes_later(void **state)
 
 /*
  * NCCL_P2P_{NVL,PCI,NET}_CHUNKSIZE, no more than a slot; NCCL_P2P_LL_THRESHOLD,
- * 0 for no LL; NCCL_BUFFSIZE of 1 MiB has slots of 128 KiB.
+ * 0 for no LL; NCCL_BUFFSIZE of 1 MiB has slots of 128 KiB, one of 8 bytes such
+ * as would hold no load of a thread in an eighth.
  */
 static void as_told(void **state)
 {
@@ -134,6 +135,7 @@ static void as_told(void **state)
     static const struct row never[] = {{8, 1, SIMPLE, 1, 8, 256 * KIB}};
     static const struct row slot[] = {
         {MIB, 1, SIMPLE, 4, 256 * KIB, 128 * KIB}};
+    static const struct row least[] = {{16, 1, SIMPLE, 1, 16, 128}};
     static const struct row pcie[] = {{MIB, 1, SIMPLE, 1, MIB, 64 * KIB}};
     static const struct row network[] = {
         {4.0 * MIB, 1, SIMPLE, 2, 2 * MIB, 256 * KIB}};
@@ -148,6 +150,8 @@ static void as_told(void **state)
     check_rows(rig, never, FIXTURE_COUNT(never));
     rig->settings.buffer_bytes[SIMPLE] = MIB;
     check_rows(rig, slot, FIXTURE_COUNT(slot));
+    rig->settings.buffer_bytes[SIMPLE] = 8;
+    check_rows(rig, least, FIXTURE_COUNT(least));
     rig = nccl_rig_new(*state, "2.18", &nccl_a40);
     rig->settings.p2p_pci_chunk_bytes = 64 * KIB;
     rig->settings.p2p_nvl_chunk_bytes = 16 * KIB;

@@ -1,0 +1,86 @@
+/*
+ * test_nccl_version.c - reading the constants of a version of NCCL.
+ */
+#include "tests/unit/fixture.h"
+
+#include "model/nccl_version.h"
+
+static enum model_status read_version(struct model_arena *arena,
+                                      const char *name,
+                                      struct model_nccl_version *version,
+                                      struct model_errors *errors)
+{
+    struct model_place place = {.line = 0};
+
+    *errors = (struct model_errors){.arena = arena};
+    return model_nccl_version_read(arena, name, place, "nccl.version", version,
+                                   errors);
+}
+
+/* Those that are shipped: tables of 23 factors, and rules that differ. */
+static void shipped(void **state)
+{
+    struct model_nccl_version early, late;
+    struct model_errors errors;
+
+    assert_int_equal(read_version(*state, "2.18", &early, &errors), MODEL_OK);
+    fixture_no_errors(&errors);
+    assert_int_equal(read_version(*state, "2.30", &late, &errors), MODEL_OK);
+    fixture_no_errors(&errors);
+    assert_string_equal(early.release, "2.18.3");
+    assert_string_equal(late.release, "2.30.7");
+    for (int p = 0; p < MODEL_NCCL_PROTOCOLS; p++) {
+        const double *factors = early.tuning.tree_correction[p].items;
+
+        assert_int_equal(early.tuning.tree_correction[p].count, 23);
+        assert_int_equal(late.tuning.tree_correction[p].count, 23);
+        for (int i = 0; i < 23; i++) {
+            assert_true(factors[i] >= 0.4 && factors[i] <= 1.0);
+            assert_near(factors[i],
+                        ((double *)late.tuning.tree_correction[p].items)[i], 0);
+        }
+    }
+    assert_int_equal(late.tuning.nvls_tree_correction.count, 24);
+    assert_int_equal(early.tuning.nvls_model, MODEL_NCCL_NVLS_FIXED);
+    assert_int_equal(late.tuning.nvls_model, MODEL_NCCL_NVLS_PIPELINED);
+    assert_false(early.tuning.pat);
+    assert_true(late.tuning.pat);
+}
+
+/* One that is not: where it was asked for, and the nearest. */
+static void unknown(void **state)
+{
+    struct model_nccl_version version;
+    struct model_errors errors;
+
+    assert_int_equal(read_version(*state, "2.19", &version, &errors),
+                     MODEL_BAD_INPUT);
+    assert_int_equal(errors.count, 1);
+    fixture_expect_error(&errors, "nccl.version", "2.19");
+}
+
+/* A file of one's own: all that its sections lack is said. */
+static void a_file_that_lacks_much(void **state)
+{
+    struct fixture_file file =
+        fixture_file_open("release: 9.9\ngraph: {max_channels: 32}\ntuning: "
+                          "{least_threads: 0}\n");
+    struct model_nccl_version version;
+    struct model_errors errors;
+
+    assert_int_equal(read_version(*state, file.path, &version, &errors),
+                     MODEL_BAD_INPUT);
+    fixture_expect_error(&errors, "tuning.least_threads", "out of range");
+    assert_true(errors.count > 5);
+    fixture_file_close(&file);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(shipped),
+        cmocka_unit_test(unknown),
+        cmocka_unit_test(a_file_that_lacks_much),
+    };
+    return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
+}
