@@ -62,9 +62,9 @@ static void unknown(void **state)
 /* A file of one's own: all that its sections lack is said. */
 static void a_file_that_lacks_much(void **state)
 {
-    struct fixture_file file =
-        fixture_file_open("release: 9.9\ngraph: {max_channels: 32}\ntuning: "
-                          "{least_threads: 0}\n");
+    struct fixture_file file = fixture_file_open("release: 9.9\n"
+                                                 "tuning: {least_threads: 0}\n"
+                                                 "graph: {max_channels: 32}\n");
     struct model_nccl_version version;
     struct model_errors errors;
 
