@@ -66,20 +66,29 @@ static int workers(const struct model_nccl_comm *comm,
     return threads < least ? least : threads;
 }
 
+/* A broadcast that is run as an all_gather counts as much from each rank. */
+static bool gathers(const struct model_nccl_comm *comm,
+                    const struct model_nccl_choice *choice)
+{
+    return choice->function == MODEL_NCCL_BROADCAST &&
+           comm->version->tuning.broadcast_gathers;
+}
+
 static void by_threads(const struct model_nccl_tuning *tuning,
                        struct model_nccl_choice *choice)
 {
+    double bytes = gathers(tuning->comm, choice)
+                       ? choice->bytes * tuning->comm->rank_count
+                       : choice->bytes;
     double each = tuning->threshold_bytes[choice->algorithm][choice->protocol];
     int channels = choice->channels, before = choice->threads;
     int threads = tuning->threads[choice->algorithm][choice->protocol];
 
-    while (choice->channels > 1 &&
-           choice->bytes < choice->channels * each * threads) {
+    while (choice->channels > 1 && bytes < choice->channels * each * threads) {
         choice->channels--;
     }
     note_fewer(choice, channels);
-    while (threads % 128 == 0 &&
-           choice->bytes < choice->channels * each * threads) {
+    while (threads % 128 == 0 && bytes < choice->channels * each * threads) {
         threads /= 2;
     }
     choice->threads = workers(tuning->comm, choice, threads);
@@ -127,15 +136,18 @@ void model_nccl_shrink(const struct model_nccl_tuning *tuning,
 {
     const struct model_nccl_comm *comm = tuning->comm;
 
-    choice->channels =
-        is_nvls(choice->algorithm) ? comm->nvls_channels : comm->channels;
+    /* A pair that NCCL rules out may be asked for all the same. */
+    choice->channels = is_nvls(choice->algorithm) && comm->nvls_channels > 0
+                           ? comm->nvls_channels
+                           : comm->channels;
     choice->extra_warps = extra_warps(comm, choice);
     choice->threads = workers(
         comm, choice, tuning->threads[choice->algorithm][choice->protocol]);
     model_nccl_choice_note(choice, MODEL_NCCL_AS_SEARCHED);
     by_threads(tuning, choice);
     choice->channel_bytes = choice->bytes / choice->channels;
-    if (comm->version->tuning.channel_traffic_bytes > 0.0) {
+    if (comm->version->tuning.channel_traffic_bytes > 0.0 &&
+        !gathers(comm, choice)) {
         by_traffic(comm, choice);
     }
 }

@@ -367,6 +367,18 @@ static void pair_make(const struct model_nccl_comm *comm,
     }
 }
 
+/* M bytes from one rank are run as M from each would be, over the same ring. */
+static void broadcast_as_gather(struct model_nccl_tuning *tuning)
+{
+    for (int p = 0; p < MODEL_NCCL_PROTOCOLS; p++) {
+        struct model_nccl_pair *pair =
+            &tuning->pairs[MODEL_NCCL_BROADCAST][MODEL_NCCL_RING][p];
+
+        *pair = tuning->pairs[MODEL_NCCL_ALL_GATHER][MODEL_NCCL_RING][p];
+        pair->bytes_per_us /= tuning->comm->rank_count;
+    }
+}
+
 /* What a variable asks for; nonsense is taken for the most. */
 static int asked(int threads, int least, int most, int unset)
 {
@@ -433,5 +445,8 @@ void model_nccl_tuning_make(const struct model_nccl_comm *comm,
                 pair_make(comm, f, a, p, &tuning->pairs[f][a][p]);
             }
         }
+    }
+    if (comm->version->tuning.broadcast_gathers) {
+        broadcast_as_gather(tuning);
     }
 }

@@ -440,6 +440,9 @@ const struct model_field model_nccl_tuning_fields[] = {
          AT(ring_stays),
          "NCCL_ALGO disables it in all_reduce "
          "only"),
+    BOOL("broadcast_gathers",
+         AT(broadcast_gathers),
+         "a broadcast is run as an all_gather"),
     BOOL("algorithms_reset",
          AT(algorithms_reset),
          "when NCCL_ALGO leaves none, ring and tree are back"),

@@ -176,8 +176,10 @@ struct model_nccl_tuning_data {
     struct model_list ll128_capabilities; /* of double; empty: any from */
     int ll128_least_capability;
     int ll128_pxn_capability; /* from here on LL128 may go by PXN */
-    bool ring_stays;       /* NCCL_ALGO cannot disable it, but for all_reduce */
-    bool algorithms_reset; /* NCCL_ALGO that leaves none: ring and tree */
+    bool ring_stays; /* NCCL_ALGO cannot disable it, but for all_reduce */
+    bool broadcast_gathers; /* a broadcast is run as an all_gather would be of
+                               as much from each rank */
+    bool algorithms_reset;  /* NCCL_ALGO that leaves none: ring and tree */
 
     struct model_nccl_threads threads;
     double thread_bytes[MODEL_NCCL_PROTOCOLS]; /* least work of a thread */

@@ -204,7 +204,7 @@ static void dealt_in_cells(void **state)
                 {GATHER, RING, SIMPLE, 3072, 24, 128},
                 {GATHER, RING, LL, 1024, 22, 48},
                 {REDUCE, RING, SIMPLE, 1024, 22, 48},
-                {MODEL_NCCL_BROADCAST, RING, SIMPLE, 1024, 16, 64},
+                {MODEL_NCCL_REDUCE, RING, SIMPLE, 1024, 16, 64},
                 {REDUCE, NVLS, SIMPLE, 1024, 16, 64},
                 {REDUCE, NVLS, SIMPLE, 128, 8, 16},
                 {GATHER, RING, SIMPLE, 1, 1, 1}};
@@ -218,6 +218,29 @@ static void dealt_in_cells(void **state)
         assert_int_equal(choice.channels, rows[i].channels);
         assert_near(choice.channel_bytes, rows[i].channel_kib * KIB, 0);
     }
+}
+
+/*
+ * A broadcast of 2.30 is an all_gather of 8 times as much, in equal parts: 96
+ * KiB have 24 channels, a byte less 23. NVLS for want of it has a ring's.
+ */
+static void dealt_otherwise(void **state)
+{
+    static const struct row rows[] = {
+        {MODEL_NCCL_BROADCAST, RING, SIMPLE, 96 * KIB, 24, 512, 1},
+        {MODEL_NCCL_BROADCAST, RING, SIMPLE, 96 * KIB - 1, 23, 512, 1}};
+    struct nccl_rig *rig = nccl_rig_new(*state, "2.30", &nccl_h100);
+    struct model_nccl_choice choice;
+
+    check_rows(rig, rows, FIXTURE_COUNT(rows));
+    choice = forced(rig, MODEL_NCCL_BROADCAST, RING, SIMPLE, 96 * KIB);
+    assert_near(choice.channel_bytes, 4 * KIB, 0);
+    rig = nccl_rig_new(*state, "2.18", &nccl_a100);
+    model_nccl_choose(&rig->tuning, MODEL_NCCL_ALL_REDUCE, MIB, &choice);
+    model_nccl_settle(&rig->tuning, NVLS, SIMPLE, &choice);
+    assert_int_equal(choice.channels, 24);
+    assert_int_equal(choice.threads, 640);
+    check_step(&choice, 0, SEARCHED, 24, 640, 128 * KIB);
 }
 
 /* 600 KiB: 18 channels of 512 x 64 bytes, then 19 cells, 2 each: 10. */
@@ -282,6 +305,7 @@ int main(void)
         cmocka_unit_test(the_way),
         cmocka_unit_test(the_whole_way),
         cmocka_unit_test(dealt_in_cells),
+        cmocka_unit_test(dealt_otherwise),
         cmocka_unit_test(channels_go_twice),
         cmocka_unit_test(full_trees),
         cmocka_unit_test(pat_is_full),

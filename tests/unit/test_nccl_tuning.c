@@ -190,7 +190,8 @@ static void one_rank_a_node(void **state)
 /*
  * What is sent from a root or to it: all ranks share a chain, n bytes of the
  * bus for n. Where chains are alike on all nodes the pipeline is as good as
- * full after a step, otherwise there are n; Simple's are a tree's then.
+ * full after a step, otherwise there are n; Simple's are a tree's then. 2.30
+ * runs a broadcast as an all_gather of as much from each of 8.
  */
 static void roots(void **state)
 {
@@ -202,8 +203,12 @@ static void roots(void **state)
                                      360,  8.4 + 8 * 4};
     static const struct row across = {NULL, MODEL_NCCL_BROADCAST, RING, LL,
                                       22.5, 6.6 + 16 * 2.7};
-    struct nccl_rig *rig = nccl_rig_new(*state, "2.18", &nccl_h100);
+    static const struct row gathers = {
+        NULL, MODEL_NCCL_BROADCAST, RING, SIMPLE, 360 / 7.0, 8.4 + 7 * 3.4};
+    struct nccl_rig *rig = nccl_rig_new(*state, "2.30", &nccl_h100);
 
+    check(rig, &gathers);
+    rig = nccl_rig_new(*state, "2.18", &nccl_h100);
     check(rig, &alike);
     check(rig, &reduces);
     rig->comm.graphs[MODEL_NCCL_GRAPH_RING].same_channels = false;
