@@ -127,7 +127,7 @@ static int bound_by_parts(const struct model_nccl_walk *walk,
         most = smaller(most, closed ? smaller(leaving, entering)
                                     : leaving + entering);
     }
-    if (!closed) {
+    if (!closed && parts->count > 1) {
         most = smaller(most, (int)(out / (parts->count - 1)));
         most = smaller(most, (int)(in / (parts->count - 1)));
     }

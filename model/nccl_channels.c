@@ -89,7 +89,8 @@ static struct shares share_out(struct model_arena *arena,
                                struct model_nccl_comm *comm)
 {
     size_t gpus = (size_t)topology->gpus_per_node;
-    struct shares shares = {.count = 0};
+    struct shares shares = {
+        .items = model_arena_array(arena, 1, sizeof(*shares.items)), .room = 1};
     struct share share = {.gpus = model_arena_array(arena, gpus, sizeof(int)),
                           .capabilities =
                               model_arena_array(arena, gpus, sizeof(int))};

@@ -319,7 +319,7 @@ static void start_rate(struct model_nccl_hunt *hunt)
 
     while (rate < hunt->rate_count - 1 &&
            (hunt->rates[rate] > hunt->most_bytes_per_us ||
-            (gpus > 1 && hunt->rates[rate] * now->least * share > total))) {
+            (gpus > 1 && share * now->least * hunt->rates[rate] > total))) {
         rate++;
     }
     set_rate(hunt, rate);

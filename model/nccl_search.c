@@ -6,6 +6,7 @@
 #include "model/nccl_search_parts.h"
 
 #include <math.h>
+#include <string.h>
 
 /* -- what the machine has -- */
 
@@ -162,12 +163,11 @@ static void double_channels(struct model_nccl_hunt *hunt)
         return;
     }
     for (int i = channels; i < wanted; i++) {
-        for (int k = 0; k < hunt->gpus; k++) {
-            best->order[i * hunt->gpus + k] =
-                best->order[(i - channels) * hunt->gpus + k];
-        }
-        best->nics[2 * i] = best->nics[2 * (i - channels)];
-        best->nics[2 * i + 1] = best->nics[2 * (i - channels) + 1];
+        memcpy(model_nccl_draft_order(best, hunt->gpus, i),
+               model_nccl_draft_order(best, hunt->gpus, i - channels),
+               (size_t)hunt->gpus * sizeof(int));
+        memcpy(model_nccl_draft_nics(best, i),
+               model_nccl_draft_nics(best, i - channels), 2 * sizeof(int));
     }
     best->channels = wanted;
     best->intra_bytes_per_us /= (wanted + channels - 1) / channels;

@@ -71,7 +71,7 @@ score(const struct model_nccl_walk *walk, int from, int to, bool by_net)
     long long score = walk->gpu_scores[from * walk->gpus + to];
 
     if (by_net) {
-        int net = walk->now->nics[2 * walk->now->channels];
+        int net = model_nccl_draft_nics(walk->now, walk->now->channels)[0];
         int pcie = model_nccl_pcie_left(walk, to);
 
         score += walk->net_scores[net * walk->gpus + to];
@@ -87,7 +87,7 @@ static bool all_alike(const struct model_nccl_walk *walk,
                       const unsigned short *to,
                       int count)
 {
-    const long long *scores = walk->gpu_scores + from * walk->gpus;
+    const long long *scores = walk->gpu_scores + (ptrdiff_t)from * walk->gpus;
 
     for (int i = 1; i < count; i++) {
         if (scores[to[i]] >> TURN_BITS != scores[to[0]] >> TURN_BITS) {
@@ -155,7 +155,7 @@ static int next_gpus(const struct model_nccl_walk *walk,
                      int leave,
                      unsigned short *next)
 {
-    const bool *used = walk->used + walk->now->channels * walk->gpus;
+    const bool *used = walk->used + (ptrdiff_t)walk->now->channels * walk->gpus;
     long long *scores = walk->scores;
     int count = 0;
 
@@ -210,7 +210,8 @@ static void go_on(struct model_nccl_walk *walk,
                   struct model_nccl_course course)
 {
     unsigned short *next =
-        walk->next + (walk->now->channels * walk->gpus + step) * walk->gpus;
+        walk->next +
+        ((ptrdiff_t)walk->now->channels * walk->gpus + step) * walk->gpus;
     int count = 1;
 
     if (course.following == MODEL_NCCL_IN_ORDER) {
@@ -238,7 +239,8 @@ static void go_home(struct model_nccl_walk *walk,
                     int step,
                     struct model_nccl_course course)
 {
-    int home = walk->now->order[walk->now->channels * walk->gpus];
+    int home =
+        model_nccl_draft_order(walk->now, walk->gpus, walk->now->channels)[0];
     int bytes_per_us = walk->now->intra_bytes_per_us;
 
     course.close = MODEL_NCCL_NEVER;
@@ -254,7 +256,7 @@ static void go_home(struct model_nccl_walk *walk,
 static bool may_leave_by(const struct model_nccl_walk *walk, int net, int step)
 {
     const struct model_nccl_draft *now = walk->now;
-    const int *nics = now->nics + 2 * now->channels;
+    const int *nics = model_nccl_draft_nics(now, now->channels);
     bool ring = now->pattern == MODEL_NCCL_RING_PATTERN;
 
     if (now->pattern == MODEL_NCCL_PLAIN_TREE && net != nics[0]) {
@@ -275,10 +277,10 @@ static void leave(struct model_nccl_walk *walk,
                   int step,
                   struct model_nccl_course course)
 {
-    const int *nets = walk->net_order + gpu * walk->nets;
+    const int *nets = model_nccl_nets_of(walk, gpu);
     int first_net = walk->machine->first[MODEL_NCCL_NET];
     bool balanced = walk->now->pattern == MODEL_NCCL_BALANCED_TREE;
-    int *last = &walk->now->nics[2 * walk->now->channels + 1];
+    int *last = model_nccl_draft_nics(walk->now, walk->now->channels) + 1;
     int bytes_per_us = walk->now->inter_bytes_per_us;
 
     /* A balanced tree leaves by its first two GPUs, half by each. */
@@ -357,7 +359,8 @@ static void visit(struct model_nccl_walk *walk,
         settle(walk);
         return;
     }
-    walk->now->order[walk->now->channels * walk->gpus + step] = gpu;
+    model_nccl_draft_order(walk->now, walk->gpus, walk->now->channels)[step] =
+        gpu;
     if (step == course.leave) {
         leave(walk, gpu, step, course);
     } else if (walk->now->pattern == MODEL_NCCL_NVLS_PATTERN) {

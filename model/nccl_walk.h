@@ -55,6 +55,27 @@ struct model_nccl_walk {
     int *net_count;
 };
 
+/* The GPUs of a channel, of so many a node, and its first and last NET. */
+static inline int *model_nccl_draft_order(const struct model_nccl_draft *draft,
+                                          int gpus,
+                                          int channel)
+{
+    return draft->order + (ptrdiff_t)channel * gpus;
+}
+
+static inline int *model_nccl_draft_nics(const struct model_nccl_draft *draft,
+                                         int channel)
+{
+    return draft->nics + (ptrdiff_t)2 * channel;
+}
+
+/* The NETs to try from a GPU; by the number of GPUs: from any. */
+static inline int *model_nccl_nets_of(const struct model_nccl_walk *walk,
+                                      int gpu)
+{
+    return walk->net_order + (ptrdiff_t)gpu * walk->nets;
+}
+
 /* Room for attempts on these paths of at most so many channels. */
 struct model_nccl_walk
 model_nccl_walk_make(struct model_arena *arena,

@@ -78,7 +78,7 @@ static void score_all(struct model_nccl_walk *walk)
 static void prefer_nets(struct model_nccl_walk *walk, int *found)
 {
     for (int gpu = 0; gpu < walk->gpus; gpu++) {
-        int *nets = walk->preferred + gpu * walk->nets;
+        int *nets = walk->preferred + (ptrdiff_t)gpu * walk->nets;
         int count = 0;
 
         for (int channel = 0; count < walk->nets; channel++) {

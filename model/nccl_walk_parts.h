@@ -43,7 +43,8 @@ int model_nccl_pcie_left(const struct model_nccl_walk *walk, int gpu);
 static inline int model_nccl_replayed(const struct model_nccl_walk *walk,
                                       int step)
 {
-    return walk->now->order[(walk->now->channels - 1) * walk->gpus + step];
+    return model_nccl_draft_order(walk->now, walk->gpus,
+                                  walk->now->channels - 1)[step];
 }
 
 /* From a device, or MODEL_NCCL_NOWHERE, to a GPU, and on from there. */

@@ -154,7 +154,7 @@ static void start_walk(struct model_nccl_walk *walk, int net)
 static bool is_head(const struct model_nccl_walk *walk, int gpu)
 {
     for (int i = 0; i < walk->now->channels; i++) {
-        if (walk->now->order[i * walk->gpus] == gpu) {
+        if (model_nccl_draft_order(walk->now, walk->gpus, i)[0] == gpu) {
             return true;
         }
     }
@@ -164,7 +164,7 @@ static bool is_head(const struct model_nccl_walk *walk, int gpu)
 /* Returns whether a head was tried. */
 static bool start_nvls(struct model_nccl_walk *walk, int net)
 {
-    const int *nets = walk->net_order + walk->gpus * walk->nets;
+    const int *nets = model_nccl_nets_of(walk, walk->gpus);
     int channels = walk->now->channels;
     int gpu;
 
@@ -192,12 +192,12 @@ static bool may_start_at(const struct model_nccl_walk *walk, int net)
     }
     return now->pattern != MODEL_NCCL_RING_PATTERN || now->cross_nic != 2 ||
            now->channels % 2 == 0 ||
-           net == now->nics[2 * (now->channels - 1) + 1];
+           net == model_nccl_draft_nics(now, now->channels - 1)[1];
 }
 
 static void start_at_nets(struct model_nccl_walk *walk)
 {
-    const int *nets = walk->net_order + walk->gpus * walk->nets;
+    const int *nets = model_nccl_nets_of(walk, walk->gpus);
     int count = walk->net_count[walk->gpus];
     int channels = walk->now->channels;
     int whole = walk->now->inter_bytes_per_us / 1000 * 1000;
@@ -210,7 +210,7 @@ static void start_at_nets(struct model_nccl_walk *walk)
         if (!may_start_at(walk, net)) {
             continue;
         }
-        walk->now->nics[2 * channels] = net;
+        model_nccl_draft_nics(walk->now, channels)[0] = net;
         walk->net_left[net] -= whole;
         if (walk->now->pattern == MODEL_NCCL_NVLS_PATTERN) {
             tried = start_nvls(walk, net) && walk->data->nvls_heads;
@@ -274,8 +274,8 @@ void model_nccl_order_nets(struct model_nccl_walk *walk)
 {
     for (int gpu = 0; gpu < walk->gpus; gpu++) {
         walk->net_count[gpu] =
-            order_nets(walk, gpu, gpu + 1, walk->net_order + gpu * walk->nets);
+            order_nets(walk, gpu, gpu + 1, model_nccl_nets_of(walk, gpu));
     }
-    walk->net_count[walk->gpus] = order_nets(
-        walk, 0, walk->gpus, walk->net_order + walk->gpus * walk->nets);
+    walk->net_count[walk->gpus] =
+        order_nets(walk, 0, walk->gpus, model_nccl_nets_of(walk, walk->gpus));
 }
