@@ -131,17 +131,18 @@ static void
 make_comm(struct model_arena *arena, struct model_nccl *nccl, int group)
 {
     const struct model_config *seen = &nccl->topology->observed.config;
+    struct model_nccl_group *made = &nccl->groups[group];
     struct model_group first =
         model_group_instance(&nccl->workload->groups[group], 0);
 
-    nccl->comms[group] = model_arena_alloc(arena, sizeof(**nccl->comms));
-    nccl->tunings[group] = model_arena_alloc(arena, sizeof(**nccl->tunings));
+    made->comm = model_arena_alloc(arena, sizeof(*made->comm));
+    made->tuning = model_arena_alloc(arena, sizeof(*made->tuning));
     model_nccl_comm_make(arena, nccl->topology, &first, nccl->version,
-                         &nccl->settings, nccl->comms[group]);
-    model_nccl_tuning_make(nccl->comms[group], nccl->tunings[group]);
+                         &nccl->settings, made->comm);
+    model_nccl_tuning_make(made->comm, made->tuning);
     if (nccl->observed && seen->threads > 0 &&
         nccl->settings.threads == MODEL_UNSET) {
-        nccl->tunings[group]->threads[MODEL_NCCL_RING][MODEL_NCCL_SIMPLE] =
+        made->tuning->threads[MODEL_NCCL_RING][MODEL_NCCL_SIMPLE] =
             seen->threads;
     }
 }
@@ -162,15 +163,15 @@ void model_nccl_make(struct model_arena *arena,
                                 .settings = *settings,
                                 .observed =
                                     as_observed && topology->observed.present};
-    nccl->comms = model_arena_array(arena, groups, sizeof(*nccl->comms));
-    nccl->tunings = model_arena_array(arena, groups, sizeof(*nccl->tunings));
+    nccl->groups = model_arena_array(arena, groups, sizeof(*nccl->groups));
     if (nccl->observed) {
         observe(&nccl->settings, &topology->observed.config);
     }
     for (int i = 0; i < workload->op_count; i++) {
         const struct model_op *op = &workload->ops[i];
 
-        if (model_op_is_collective(op) && nccl->comms[op->group] == NULL &&
+        if (model_op_is_collective(op) &&
+            nccl->groups[op->group].comm == NULL &&
             !model_config_is_complete(&op->config)) {
             make_comm(arena, nccl, op->group);
         }
@@ -243,7 +244,7 @@ bool model_nccl_choice_of(const struct model_nccl *nccl,
                           struct model_nccl_choice *choice)
 {
     int function = nccl_function(model_op_collective(op));
-    const struct model_nccl_tuning *tuning = nccl->tunings[op->group];
+    const struct model_nccl_tuning *tuning = nccl->groups[op->group].tuning;
 
     if (tuning == NULL) {
         return false;

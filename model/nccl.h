@@ -13,15 +13,20 @@
 #include "model/nccl_tuning.h"
 #include "model/workload.h"
 
+/* The communicator of a group, and NCCL's model of it. */
+struct model_nccl_group {
+    struct model_nccl_comm *comm;
+    struct model_nccl_tuning *tuning;
+};
+
 struct model_nccl {
     const struct model_topology *topology; /* borrowed, as the next two */
     const struct model_workload *workload;
     const struct model_nccl_version *version;
     struct model_nccl_settings settings;
     bool observed; /* nccl.observed counts */
-    /* By group; NULL where no collective of the group leaves anything open. */
-    struct model_nccl_comm **comms;
-    struct model_nccl_tuning **tunings;
+    /* By group; NULLs where no collective of it leaves anything open. */
+    struct model_nccl_group *groups;
 };
 
 /*

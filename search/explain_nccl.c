@@ -59,7 +59,7 @@ static void put_graph(FILE *out, const struct model_nccl_comm *comm, int kind)
 static void
 put_comm(struct sim_cli *cli, const struct model_nccl *nccl, int group)
 {
-    const struct model_nccl_comm *comm = nccl->comms[group];
+    const struct model_nccl_comm *comm = nccl->groups[group].comm;
     FILE *out = cli->out;
 
     (void)fprintf(out, "\nGroup %s: %d rank%s on %d node%s\n",
@@ -199,7 +199,7 @@ static void print_text(struct sim_cli *cli,
         put_observed(cli, &input->topology.observed);
     }
     for (int i = 0; i < nccl->workload->group_count; i++) {
-        if (nccl->comms[i] != NULL) {
+        if (nccl->groups[i].comm != NULL) {
             put_comm(cli, nccl, i);
         }
     }

@@ -135,8 +135,9 @@ enum model_status search_explain_nccl_json(struct sim_cli *cli,
     sim_report_put_overrides(cli, root);
     list = sim_json_put_array(root, "communicators");
     for (int i = 0; i < nccl->workload->group_count; i++) {
-        if (nccl->comms[i] != NULL) {
-            json_comm(list, nccl->workload->groups[i].name, nccl->comms[i]);
+        if (nccl->groups[i].comm != NULL) {
+            json_comm(list, nccl->workload->groups[i].name,
+                      nccl->groups[i].comm);
         }
     }
     list = sim_json_put_array(root, "collectives");

@@ -65,7 +65,7 @@ struct search_nccl_rows search_nccl_rows_make(struct model_arena *arena,
         row->part = part;
         row->op_count = 1;
         row->op = &problem->workload->ops[i];
-        row->tuning = rows.nccl->tunings[row->part->group];
+        row->tuning = rows.nccl->groups[row->part->group].tuning;
         row->config = row->part->baseline;
         (void)model_nccl_choice_of(rows.nccl, row->op, &row->part->fixed,
                                    &row->choice);

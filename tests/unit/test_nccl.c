@@ -187,7 +187,7 @@ static void complete_ops_ask_nobody(void **state)
     const struct model_nccl *nccl = fixture_nccl(*state, topology, w);
     struct model_nccl_choice choice;
 
-    assert_null(nccl->comms[w->ops[0].group]);
+    assert_null(nccl->groups[w->ops[0].group].comm);
     assert_false(
         model_nccl_choice_of(nccl, &w->ops[0], &w->ops[0].config, &choice));
 }
