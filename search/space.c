@@ -11,8 +11,7 @@ int search_subspaces(const struct search_problem *problem,
 {
     const struct model_topology *topology = problem->topology;
     double n = problem->workload->groups[part->group].count;
-    bool all_nvlink = topology->nvlink.kind == MODEL_NVLINK_SWITCH ||
-                      topology->nvlink.kind == MODEL_NVLINK_MESH;
+    bool all_nvlink = problem->nccl->groups[part->group].comm->all_nvlink;
     int count = 0;
 
     for (int transport = 0; transport < MODEL_TRANSPORTS; transport++) {

@@ -39,7 +39,7 @@ struct search_space {
 /*
  * The subspaces of a class: the algorithm that NCCL chooses, Simple, over each
  * transport; returns how many, at most MODEL_TRANSPORTS. Where NVLink joins
- * all GPUs of a node, host memory is no alternative.
+ * all its GPUs of a node, host memory is no alternative.
  */
 int search_subspaces(const struct search_problem *problem,
                      const struct search_class *part,
