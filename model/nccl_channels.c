@@ -319,9 +319,30 @@ static void merge(struct findings *all, const struct findings *other)
     all->has_nvswitch = all->has_nvswitch && other->has_nvswitch;
 }
 
-static struct findings find(struct model_arena *arena,
-                            const struct model_nccl_comm *comm,
-                            const struct share *share)
+/*
+ * More GPUs than NCCL can hold in a node: it makes no such communicator. One
+ * plain channel stands for that.
+ */
+static struct findings find_nothing(struct model_arena *arena,
+                                    const struct model_nccl_comm *comm,
+                                    const struct share *share)
+{
+    struct findings findings = {.p2p_type = MODEL_NCCL_PATH_SYS,
+                                .channels_per_peer =
+                                    comm->version->graph.net_peer_channels};
+
+    findings.graphs[MODEL_NCCL_GRAPH_RING] = model_nccl_plain_graph(
+        arena, &comm->version->graph, MODEL_NCCL_RING_PATTERN, share->gpus,
+        share->count);
+    findings.graphs[MODEL_NCCL_GRAPH_TREE] = model_nccl_plain_graph(
+        arena, &comm->version->graph, MODEL_NCCL_BALANCED_TREE, share->gpus,
+        share->count);
+    return findings;
+}
+
+static struct findings find_all(struct model_arena *arena,
+                                const struct model_nccl_comm *comm,
+                                const struct share *share)
 {
     struct model_nccl_machine machine = model_nccl_machine_make(
         arena, comm->topology, &comm->version->graph, comm->settings,
@@ -334,6 +355,27 @@ static struct findings find(struct model_arena *arena,
 
     find_graphs(arena, &paths, &findings);
     return findings;
+}
+
+static struct findings find(struct model_arena *arena,
+                            const struct model_nccl_comm *comm,
+                            const struct share *share)
+{
+    return share->count > comm->version->graph.max_devices
+               ? find_nothing(arena, comm, share)
+               : find_all(arena, comm, share);
+}
+
+static int fullest_of(const struct shares *shares)
+{
+    int fullest = 0;
+
+    for (int i = 1; i < shares->count; i++) {
+        if (shares->items[i].count > shares->items[fullest].count) {
+            fullest = i;
+        }
+    }
+    return fullest;
 }
 
 /* -- channels -- */
@@ -416,6 +458,7 @@ void model_nccl_comm_make(struct model_arena *arena,
 {
     struct shares shares;
     struct findings all;
+    int fullest;
     int searched;
 
     *comm = (struct model_nccl_comm){.topology = topology,
@@ -423,11 +466,14 @@ void model_nccl_comm_make(struct model_arena *arena,
                                      .settings = settings,
                                      .rank_count = group->count};
     shares = share_out(arena, topology, group, comm);
-    all = find(arena, comm, &shares.items[0]);
-    for (int i = 1; i < shares.count; i++) {
-        struct findings other = find(arena, comm, &shares.items[i]);
+    fullest = fullest_of(&shares);
+    all = find(arena, comm, &shares.items[fullest]);
+    for (int i = 0; i < shares.count; i++) {
+        if (i != fullest) {
+            struct findings other = find(arena, comm, &shares.items[i]);
 
-        merge(&all, &other);
+            merge(&all, &other);
+        }
     }
     memcpy(comm->graphs, all.graphs, sizeof(comm->graphs));
     for (int i = 0; i < MODEL_NCCL_GRAPHS && comm->node_count > 1; i++) {

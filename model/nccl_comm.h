@@ -56,8 +56,9 @@ struct model_nccl_graph {
     int intra_type, inter_type; /* enum model_nccl_path */
     bool same_channels;
     int cross_nic;
-    /* GPUs of the first node in their order, channel by channel, ranks_per_node
-     * each; and each channel's first and last NIC, -1 without. */
+    /* GPUs of the fullest node (the first of such) in their order, channel by
+     * channel, ranks_per_node each; and each channel's first and last NIC, -1
+     * without. */
     const int *order;
     const int *nics;
 };

@@ -269,6 +269,30 @@ static struct model_nccl_graph result_of(const struct model_nccl_hunt *hunt)
         .nics = best->nics};
 }
 
+struct model_nccl_graph
+model_nccl_plain_graph(struct model_arena *arena,
+                       const struct model_nccl_graph_data *data,
+                       int pattern,
+                       const int *gpus,
+                       int gpu_count)
+{
+    int *order = model_arena_array(arena, (size_t)gpu_count, sizeof(*order));
+    int *nics = model_arena_array(arena, 2, sizeof(*nics));
+
+    memcpy(order, gpus, (size_t)gpu_count * sizeof(*order));
+    nics[0] = -1;
+    nics[1] = -1;
+    return (struct model_nccl_graph){
+        .pattern = pattern,
+        .channels = 1,
+        .intra_bytes_per_us = data->plain_bytes_per_us,
+        .inter_bytes_per_us = data->plain_bytes_per_us,
+        .intra_type = MODEL_NCCL_PATH_SYS,
+        .inter_type = MODEL_NCCL_PATH_SYS,
+        .order = order,
+        .nics = nics};
+}
+
 struct model_nccl_graph model_nccl_search(struct model_arena *arena,
                                           const struct model_nccl_paths *paths,
                                           const struct model_nccl_wish *wish)

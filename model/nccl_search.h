@@ -27,4 +27,12 @@ struct model_nccl_graph model_nccl_search(struct model_arena *arena,
                                           const struct model_nccl_paths *paths,
                                           const struct model_nccl_wish *wish);
 
+/* One slow channel through GPUs in their order. */
+struct model_nccl_graph
+model_nccl_plain_graph(struct model_arena *arena,
+                       const struct model_nccl_graph_data *data,
+                       int pattern,
+                       const int *gpus,
+                       int gpu_count);
+
 #endif

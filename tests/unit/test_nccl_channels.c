@@ -154,7 +154,7 @@ static void one_rank(void **state)
  */
 static void parts_of_nodes(void **state)
 {
-    static const int ranks[] = {0, 1, 8};
+    static const int ranks[] = {0, 9, 10};
     struct machine machine = {.version = "2.18", .topology = "lagom-a"};
     struct model_group pair = {.name = "pair", .count = 2, .first = 2};
     struct model_group uneven = {.name = "uneven", .ranks = ranks, .count = 3};
@@ -174,6 +174,25 @@ static void parts_of_nodes(void **state)
     assert_int_equal(comm.ranks_per_node, 2);
     assert_int_equal(comm.least_ranks_per_node, 1);
     assert_true(comm.channels >= 2);
+    /* GPUs 1 and 2 of the second node, which has more. */
+    assert_int_equal(comm.graphs[MODEL_NCCL_GRAPH_RING].order[0] +
+                         comm.graphs[MODEL_NCCL_GRAPH_RING].order[1],
+                     3);
+}
+
+/* NCCL 2.18 holds 256 GPUs a node at most, 2.30 holds 576. */
+static void too_many_gpus(void **state)
+{
+    struct machine machine = {.version = "2.18",
+                              .topology = "1x300 gpu:h100 nvswitch"};
+    struct model_nccl_settings settings = model_nccl_settings_none();
+    struct model_nccl_comm comm = make(*state, &machine, NULL, &settings);
+
+    assert_int_equal(comm.channels, 2);
+    assert_int_equal(comm.graphs[MODEL_NCCL_GRAPH_RING].order[299], 299);
+    machine.version = "2.30";
+    comm = make(*state, &machine, NULL, &settings);
+    assert_int_equal(comm.channels, 24);
 }
 
 /* Two H100 have no use for NVLS. */
@@ -222,6 +241,7 @@ int main(void)
         cmocka_unit_test(one_rank),
         cmocka_unit_test(parts_of_nodes),
         cmocka_unit_test(nvls_needs_three),
+        cmocka_unit_test(too_many_gpus),
         cmocka_unit_test(levels_bend_paths),
     };
 
