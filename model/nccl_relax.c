@@ -176,7 +176,7 @@ static bool is_enough(const struct model_nccl_hunt *hunt)
            found >= hunt->total_bytes_per_us;
 }
 
-/* The lowest rate that would be worth a try. */
+/* Is the next lower rate worth a try? Even twice as many must not be less. */
 static bool goes_lower(const struct model_nccl_hunt *hunt)
 {
     return hunt->rate < hunt->rate_count - 1 &&
