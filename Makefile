@@ -24,7 +24,7 @@ DIR      := build/$(BUILD)$(addprefix -,$(filter-out cc gcc,$(COMPILER)))
 PROGRAM  := $(if $(filter build/release,$(DIR)),build/lagom,$(DIR)/lagom)
 LIBRARY  := $(DIR)/liblagom.a
 
-FOLDERS     := model sim search validate
+FOLDERS     := model model/nccl sim search validate
 SOURCES     := $(filter-out sim/main.c,$(wildcard $(FOLDERS:%=%/*.c)))
 OBJECTS     := $(SOURCES:%.c=$(DIR)/%.o)
 MAIN        := $(DIR)/sim/main.o
@@ -163,14 +163,15 @@ includedir = $(PREFIX)/include
 datadir    = $(PREFIX)/share
 # What a user of the library needs, not the rooms behind.
 PRIVATE   := model/collective_parts.h model/node_build.h model/node_merge.h model/schema_source.h model/topology_read.h \
-	model/nccl_xml_parts.h model/nccl_xml_fit.h model/nccl_xml_build.h \
+	model/nccl/bound.h model/nccl/cut.h model/nccl/channels.h model/nccl/machine.h model/nccl/paths.h \
+	model/nccl/search.h model/nccl/walk.h $(wildcard model/nccl/*_parts.h) model/nccl/xml_fit.h model/nccl/xml_build.h \
 	model/workload_row.h model/workload_build.h model/transformer.h \
 	sim/state.h sim/cli.h sim/load.h sim/report.h sim/cmd_show.h sim/cmd_import.h \
 	sim/draw.h sim/nccl_options.h search/perf.h search/explain_nccl.h \
 	search/tuned.h search/descent.h search/chosen.h \
 	search/explain_change.h search/explain_words.h search/explain_print.h \
 	sim/window_beside.h sim/window_span.h
-HEADERS   := $(filter-out $(PRIVATE),$(wildcard model/*.h sim/*.h search/*.h))
+HEADERS   := $(filter-out $(PRIVATE),$(wildcard $(FOLDERS:%=%/*.h)))
 
 define PC_FILE
 prefix=$(PREFIX)

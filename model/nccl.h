@@ -10,7 +10,7 @@
 #ifndef MODEL_NCCL_H
 #define MODEL_NCCL_H
 
-#include "model/nccl_tuning.h"
+#include "model/nccl/tuning.h"
 #include "model/workload.h"
 
 /* The communicator of a group, and NCCL's model of it. */

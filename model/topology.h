@@ -178,7 +178,7 @@ struct model_topology {
 int model_topology_rank_count(const struct model_topology *topology);
 
 /*
- * Read a topology: a file (YAML, or a topology file of NCCL, nccl_xml_read.h,
+ * Read a topology: a file (YAML, or a topology file of NCCL, nccl/xml_read.h,
  * told apart by their first letter), or the name of a shipped one, or a
  * one-line notation. overrides is an array of "path=value" (may be NULL). The
  * result lives in the arena. Faults go to errors.

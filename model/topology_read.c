@@ -8,7 +8,7 @@
 #include "model/topology_read.h"
 
 #include "model/files.h"
-#include "model/nccl_xml_read.h"
+#include "model/nccl/xml_read.h"
 #include "model/node_merge.h"
 #include "model/notation.h"
 

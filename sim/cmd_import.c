@@ -3,7 +3,7 @@
  */
 #include "sim/cmd_import.h"
 
-#include "model/nccl_xml_read.h"
+#include "model/nccl/xml_read.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -6,8 +6,8 @@
 
 #include "build/version.h"
 #include "model/files.h"
-#include "model/nccl_variables.h"
-#include "model/nccl_xml_write.h"
+#include "model/nccl/variables.h"
+#include "model/nccl/xml_write.h"
 #include "model/notation.h"
 #include "model/plan.h"
 #include "model/units.h"

@@ -3,7 +3,7 @@
  */
 #include "sim/nccl_options.h"
 
-#include "model/nccl_settings_read.h"
+#include "model/nccl/settings_read.h"
 #include "model/node_merge.h"
 #include "model/text.h"
 

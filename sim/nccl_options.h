@@ -5,8 +5,8 @@
 #ifndef SIM_NCCL_OPTIONS_H
 #define SIM_NCCL_OPTIONS_H
 
-#include "model/nccl_settings.h"
-#include "model/nccl_version.h"
+#include "model/nccl/settings.h"
+#include "model/nccl/version.h"
 #include "sim/cli.h"
 
 /*

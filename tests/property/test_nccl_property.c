@@ -5,7 +5,7 @@
  */
 #include "tests/unit/nccl_machines.h"
 
-#include "model/nccl_bound.h"
+#include "model/nccl/bound.h"
 
 #include <gsl/gsl_rng.h>
 

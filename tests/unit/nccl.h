@@ -7,7 +7,7 @@
 
 #include "tests/unit/fixture.h"
 
-#include "model/nccl_tuning.h"
+#include "model/nccl/tuning.h"
 
 struct nccl_rig {
     struct model_topology topology;

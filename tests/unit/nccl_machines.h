@@ -6,7 +6,7 @@
 
 #include "tests/unit/fixture.h"
 
-#include "model/nccl_comm.h"
+#include "model/nccl/comm.h"
 
 #define GB 1000.0 /* GB/s in bytes/us */
 

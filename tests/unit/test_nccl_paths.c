@@ -2,7 +2,7 @@
  * test_nccl_paths.c - NCCL's view of a node: how far devices are, and at what
  * rate.
  */
-#include "model/nccl_paths.h"
+#include "model/nccl/paths.h"
 
 #include "tests/unit/nccl_machines.h"
 

@@ -5,8 +5,8 @@
  * graph/tuning.cc (lists, threads), graph/paths.cc (levels), init.cc (CTAs,
  * policies), graph/connect.cc (channels).
  */
-#include "model/nccl_settings_read.h"
-#include "model/nccl_variables.h"
+#include "model/nccl/settings_read.h"
+#include "model/nccl/variables.h"
 
 #include "tests/unit/fixture.h"
 

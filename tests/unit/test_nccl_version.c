@@ -3,7 +3,7 @@
  */
 #include "tests/unit/fixture.h"
 
-#include "model/nccl_version.h"
+#include "model/nccl/version.h"
 
 static enum model_status read_version(struct model_arena *arena,
                                       const char *name,

@@ -2,8 +2,8 @@
  * test_nccl_xml.c - NCCL's topology files: machines written by hand, whose
  * wiring is known, and read(write(topology)) has the wiring of topology.
  */
-#include "model/nccl_xml_read.h"
-#include "model/nccl_xml_write.h"
+#include "model/nccl/xml_read.h"
+#include "model/nccl/xml_write.h"
 #include "model/wiring.h"
 
 #include "model/files.h"
