@@ -280,8 +280,10 @@ static void print_text(const struct table *table)
 
         if (i == 0 ||
             topology->label != table->rows[i - 1].input->topology.label) {
-            (void)fprintf(out, "%s: %s\n", topology->name,
-                          sim_report_guesses(topology, text, sizeof(text)));
+            (void)fprintf(
+                out, "%s: NCCL %s; %s\n", topology->name,
+                sim_report_nccl(table->cli->arena, &table->rows[i].input->nccl),
+                sim_report_guesses(topology, text, sizeof(text)));
         }
     }
     (void)fprintf(out, "lagom %s, seed %llu\n", LAGOM_VERSION,
@@ -357,6 +359,7 @@ static enum model_status print_json(const struct table *table)
         sim_json_text(json, "topology", row->input->topology.name);
         sim_json_text(json, "workload", row->input->workload.name);
         sim_json_text(json, "strategy", row->strategy->name);
+        sim_report_put_nccl(json, &row->input->nccl);
         sim_json_number(json, "iteration_us", row->tuned.outcome.iteration_us);
         sim_json_number(json, "speedup_vs_nccl", row->speedup);
         sim_json_count(json, "evaluations", row->tuned.outcome.evaluations);

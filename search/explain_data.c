@@ -156,6 +156,7 @@ enum model_status search_explain_json(struct sim_cli *cli,
     sim_json_text(root, "topology", it->request->topology->name);
     sim_json_text(root, "workload", it->request->workload->name);
     sim_json_text(root, "strategy", it->strategy);
+    sim_report_put_nccl(root, it->request->nccl);
     sim_report_put_overrides(cli, root);
     sim_json_count(root, "guesses",
                    it->request->topology->provenance.count[MODEL_FROM_GUESS]);

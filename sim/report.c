@@ -32,6 +32,28 @@ void sim_report_overrides(const struct sim_cli *cli)
     for (int i = 0; i < cli->options.sets.count; i++) {
         (void)fprintf(cli->out, "set %s\n", cli->options.sets.items[i]);
     }
+    if (cli->options.env_file != NULL) {
+        (void)fprintf(cli->out, "env-file %s\n", cli->options.env_file);
+    }
+    for (int i = 0; i < cli->options.envs.count; i++) {
+        (void)fprintf(cli->out, "env %s\n", cli->options.envs.items[i]);
+    }
+}
+
+const char *sim_report_nccl(struct model_arena *arena,
+                            const struct model_nccl *nccl)
+{
+    return nccl->observed ? model_arena_format(arena, "%s, as observed: %s",
+                                               nccl->version->release,
+                                               nccl->topology->observed.source)
+                          : nccl->version->release;
+}
+
+void sim_report_put_nccl(struct sim_json *object, const struct model_nccl *nccl)
+{
+    sim_json_text(object, "nccl", nccl->version->release);
+    sim_json_text(object, "nccl_observed",
+                  nccl->observed ? nccl->topology->observed.source : NULL);
 }
 
 /* Less than a picosecond is rounding. */
@@ -105,14 +127,22 @@ static void put_op(struct sim_json *list,
 
 void sim_report_put_overrides(const struct sim_cli *cli, struct sim_json *root)
 {
+    const struct sim_options *options = &cli->options;
     struct sim_json *list;
 
-    if (cli->options.sets.count == 0) {
+    if (options->sets.count == 0 && options->envs.count == 0 &&
+        options->env_file == NULL) {
         return;
     }
     list = sim_json_put_array(root, "overrides");
-    for (int i = 0; i < cli->options.sets.count; i++) {
-        sim_json_text(sim_json_append(list), "set", cli->options.sets.items[i]);
+    for (int i = 0; i < options->sets.count; i++) {
+        sim_json_text(sim_json_append(list), "set", options->sets.items[i]);
+    }
+    if (options->env_file != NULL) {
+        sim_json_text(sim_json_append(list), "env_file", options->env_file);
+    }
+    for (int i = 0; i < options->envs.count; i++) {
+        sim_json_text(sim_json_append(list), "env", options->envs.items[i]);
     }
 }
 
@@ -131,6 +161,7 @@ static enum model_status print_json(struct sim_cli *cli,
     sim_json_text(root, "topology", report->request->topology->name);
     sim_json_text(root, "workload", report->request->workload->name);
     sim_json_text(root, "strategy", report->strategy);
+    sim_report_put_nccl(root, report->request->nccl);
     sim_report_put_overrides(cli, root);
     sim_json_count(
         root, "guesses",

@@ -30,7 +30,14 @@ void sim_report_put_lost(struct sim_json *object, const struct sim_lost *lost);
 void sim_report_put_config(struct sim_json *json,
                            const struct model_config *config);
 
-/* What --set changed: a line each, or an array in a JSON object. */
+/* Whose rules decide what is left open: "2.18.3", "2.18.3, as observed: ...";
+ * or members of a JSON object. */
+const char *sim_report_nccl(struct model_arena *arena,
+                            const struct model_nccl *nccl);
+void sim_report_put_nccl(struct sim_json *object,
+                         const struct model_nccl *nccl);
+
+/* What --set and --env changed: a line each, or an array in a JSON object. */
 void sim_report_overrides(const struct sim_cli *cli);
 void sim_report_put_overrides(const struct sim_cli *cli, struct sim_json *root);
 

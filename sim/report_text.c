@@ -177,11 +177,12 @@ void sim_report_text(struct sim_cli *cli, const struct sim_report *report)
 
     gather(cli, report, groups);
     (void)fprintf(out,
-                  "topology  %s\nworkload  %s\nstrategy  %s\n\n"
+                  "topology  %s\nworkload  %s\nstrategy  %s\nnccl      %s\n\n"
                   "iteration %10.3f ms\ncompute   %10.3f ms\n"
                   "comm      %10.3f ms\nexposed   %10.3f ms of comm\n\n",
                   report->request->topology->name,
                   report->request->workload->name, report->strategy,
+                  sim_report_nccl(cli->arena, report->request->nccl),
                   result->iteration_us / 1000.0, result->compute_us / 1000.0,
                   result->comm_us / 1000.0, result->exposed_comm_us / 1000.0);
     (void)fputs("                                                         "
