@@ -37,10 +37,12 @@ static void json_comm(struct sim_json *list,
                           search_nccl_pattern_names[graph->pattern]);
             sim_json_number(item, "intra_GBps",
                             graph->intra_bytes_per_us / 1000.0);
-            sim_json_number(item, "inter_GBps",
-                            graph->inter_bytes_per_us / 1000.0);
             sim_json_text(item, "intra_path",
                           model_nccl_path_names[graph->intra_type]);
+        }
+        if (graph->channels > 0 && comm->node_count > 1) {
+            sim_json_number(item, "inter_GBps",
+                            graph->inter_bytes_per_us / 1000.0);
             sim_json_text(item, "inter_path",
                           model_nccl_path_names[graph->inter_type]);
         }
@@ -149,7 +151,25 @@ enum model_status search_explain_nccl_json(struct sim_cli *cli,
     return status;
 }
 
-/* -- CSV: one row per candidate -- */
+/* -- CSV: one row per candidate; of send and receive there is but one -- */
+
+static void csv_names(FILE *out,
+                      const struct model_nccl *nccl,
+                      const struct search_nccl_row *row,
+                      const char *algorithm,
+                      const char *protocol)
+{
+    (void)fprintf(out, "%s,%.0f,", model_op_names[row->part->kind],
+                  row->part->bytes);
+    sim_csv_text(out, nccl->workload->groups[row->part->group].name);
+    (void)fprintf(out, "%s,%s,", algorithm, protocol);
+}
+
+static void csv_config(FILE *out, const struct model_config *config)
+{
+    (void)fprintf(out, "%d,%d,%.0f,", config->channels, config->threads,
+                  config->chunk_bytes);
+}
 
 static void csv_candidate(struct sim_cli *cli,
                           const struct model_nccl *nccl,
@@ -160,11 +180,8 @@ static void csv_candidate(struct sim_cli *cli,
     struct search_nccl_candidate candidate =
         search_nccl_candidate_of(row, algorithm, protocol);
 
-    (void)fprintf(cli->out, "%s,%.0f,", model_op_names[row->part->kind],
-                  row->part->bytes);
-    sim_csv_text(cli->out, nccl->workload->groups[row->part->group].name);
-    (void)fprintf(cli->out, "%s,%s,", model_nccl_algorithm_names[algorithm],
-                  model_nccl_protocol_names[protocol]);
+    csv_names(cli->out, nccl, row, model_nccl_algorithm_names[algorithm],
+              model_nccl_protocol_names[protocol]);
     if (candidate.time_us >= 0.0) {
         (void)fprintf(cli->out, "%.6f,%.6f,%.6f,", candidate.pair->latency_us,
                       candidate.pair->bytes_per_us / 1000.0, candidate.time_us);
@@ -172,12 +189,22 @@ static void csv_candidate(struct sim_cli *cli,
         (void)fputs(",,,", cli->out);
     }
     if (candidate.chosen) {
-        (void)fprintf(cli->out, "%d,%d,%.0f,", row->config.channels,
-                      row->config.threads, row->config.chunk_bytes);
+        csv_config(cli->out, &row->config);
     } else {
         (void)fputs(",,,", cli->out);
     }
     sim_csv_last(cli->out, search_nccl_verdict(cli->arena, row, &candidate));
+}
+
+static void csv_only(struct sim_cli *cli,
+                     const struct model_nccl *nccl,
+                     const struct search_nccl_row *row)
+{
+    csv_names(cli->out, nccl, row, model_algorithm_names[row->config.algorithm],
+              model_protocol_names[row->config.protocol]);
+    (void)fputs(",,,", cli->out);
+    csv_config(cli->out, &row->config);
+    sim_csv_last(cli->out, "chosen");
 }
 
 void search_explain_nccl_csv(struct sim_cli *cli,
@@ -187,8 +214,11 @@ void search_explain_nccl_csv(struct sim_cli *cli,
                 "algbw_GBps,time_us,channels,threads,chunk_bytes,verdict\n",
                 cli->out);
     for (int i = 0; i < rows->count; i++) {
-        for (int pair = 0; rows->list[i].choice.function != MODEL_UNSET &&
-                           pair < MODEL_NCCL_ALGORITHMS * MODEL_NCCL_PROTOCOLS;
+        if (rows->list[i].choice.function == MODEL_UNSET) {
+            csv_only(cli, rows->nccl, &rows->list[i]);
+            continue;
+        }
+        for (int pair = 0; pair < MODEL_NCCL_ALGORITHMS * MODEL_NCCL_PROTOCOLS;
              pair++) {
             csv_candidate(cli, rows->nccl, &rows->list[i],
                           pair / MODEL_NCCL_PROTOCOLS,

@@ -18,9 +18,10 @@ const char *const search_nccl_pattern_names[] = {
 
 const char *const search_nccl_cause_names[MODEL_NCCL_CAUSES] = {
     [MODEL_NCCL_AS_SEARCHED] = "as the communicator has",
-    [MODEL_NCCL_FEWER_CHANNELS] = "fewer channels for a small message",
+    [MODEL_NCCL_FEWER_CHANNELS] = "fewer channels for this size",
+    [MODEL_NCCL_CHANNELS_OF_PEERS] = "the channels that its peers are on",
     [MODEL_NCCL_FEWER_THREADS] = "then fewer threads",
-    [MODEL_NCCL_SMALLER_CHUNK] = "shorter chunks for a small message"};
+    [MODEL_NCCL_SMALLER_CHUNK] = "shorter chunks for this size"};
 
 /* The row of a class that differs in its window alone, or NULL. */
 static struct search_nccl_row *alike(const struct search_nccl_rows *rows,

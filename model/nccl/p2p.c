@@ -173,7 +173,7 @@ note_smaller(struct model_nccl_choice *choice, int channels, double chunk_bytes)
 {
     if (channels < choice->channels) {
         choice->channels = channels;
-        model_nccl_choice_note(choice, MODEL_NCCL_FEWER_CHANNELS);
+        model_nccl_choice_note(choice, MODEL_NCCL_CHANNELS_OF_PEERS);
     }
     if (chunk_bytes < choice->chunk_bytes) {
         choice->chunk_bytes = chunk_bytes;

@@ -34,10 +34,11 @@ struct model_nccl_tuning {
 void model_nccl_tuning_make(const struct model_nccl_comm *comm,
                             struct model_nccl_tuning *tuning);
 
-/* What shrank when a message was too small for the whole grid. */
+/* What is less than the communicator has, for a message of that size. */
 enum model_nccl_cause {
     MODEL_NCCL_AS_SEARCHED, /* what the communicator has */
     MODEL_NCCL_FEWER_CHANNELS,
+    MODEL_NCCL_CHANNELS_OF_PEERS, /* those that its peers are dealt */
     MODEL_NCCL_FEWER_THREADS,
     MODEL_NCCL_SMALLER_CHUNK,
     MODEL_NCCL_CAUSES

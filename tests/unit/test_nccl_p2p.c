@@ -197,7 +197,7 @@ static void what_to_run(void **state)
     assert_int_equal(choice.step_count, 3);
     assert_int_equal(choice.steps[0].cause, MODEL_NCCL_AS_SEARCHED);
     assert_int_equal(choice.steps[0].channels, 16);
-    assert_int_equal(choice.steps[1].cause, MODEL_NCCL_FEWER_CHANNELS);
+    assert_int_equal(choice.steps[1].cause, MODEL_NCCL_CHANNELS_OF_PEERS);
     assert_int_equal(choice.steps[1].channels, 4);
     assert_near(choice.steps[1].chunk_bytes, 128 * KIB, 0);
     assert_int_equal(choice.steps[2].cause, MODEL_NCCL_SMALLER_CHUNK);
