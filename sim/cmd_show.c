@@ -393,8 +393,10 @@ enum model_status sim_command_help(struct sim_cli *cli)
     }
     return model_errors_add(
         cli->errors, MODEL_USAGE, (struct model_place){"lagom", 0, 0}, NULL,
-        "write lagom help topology, gpu, workload, plan, nccl, or "
-        "the name of a command; a key below another as node.nics",
+        strcmp(what, "nccl") == 0
+            ? model_nccl_variable_hint(cli->arena, key)
+            : "write lagom help topology, gpu, workload, plan, nccl, or "
+              "the name of a command; a key below another as node.nics",
         "no help on %s%s%s", what, key != NULL ? " " : "",
         key != NULL ? key : "");
 }

@@ -447,22 +447,14 @@ static enum model_status read_row(const struct model_nccl_reading *reading,
     return read_value(reading, row);
 }
 
-/* A typo; the names differ behind "NCCL_", which all have. */
+/* A typo. */
 static enum model_status unknown_variable(const struct model_nccl_reading *at)
 {
     struct model_nccl_reader *reader = at->reader;
-    const char *name = at->variable;
-    const char *nearest;
 
-    name += strncasecmp(name, "NCCL_", 5) == 0 ? 5 : 0;
-    nearest =
-        model_nearest_name(name, model_nccl_variable_names(reader->arena));
     return model_errors_add(
         reader->errors, MODEL_BAD_INPUT, at->place, NULL,
-        nearest != NULL
-            ? model_arena_format(reader->arena, "did you mean \"NCCL_%s\"?",
-                                 nearest)
-            : "lagom help nccl lists them",
+        model_nccl_variable_hint(reader->arena, at->variable),
         "NCCL knows no variable \"%s\"", at->variable);
 }
 

@@ -7,9 +7,11 @@
  */
 #include "model/nccl/variables.h"
 
+#include "model/error.h"
 #include "model/nccl/settings.h"
 
 #include <string.h>
+#include <strings.h>
 
 #define AT(member) offsetof(struct model_nccl_settings, member)
 #define PREFIX     "NCCL_"
@@ -101,24 +103,25 @@ const struct model_nccl_variable model_nccl_variables[] = {
      .help = "the same for LL128: multiples of 32 from 160 to 640",
      .judge = judge_ll128_threads},
     {"MIN_NCHANNELS", MODEL_NCCL_CHANNELS, 20500, AT(min_channels),
-     .help = "channels at least"},
+     .help = "channels of rings and trees at least"},
     {"MAX_NCHANNELS", MODEL_NCCL_CHANNELS, 20500, AT(max_channels),
-     .help = "channels at most", .low = 1},
+     .help = "the same at most; for send and receive the next power of two",
+     .low = 1},
     {"MIN_NRINGS", MODEL_NCCL_CHANNELS, 0, AT(min_channels),
      .help = "older name of NCCL_MIN_NCHANNELS", .instead_of = "MIN_NCHANNELS"},
     {"MAX_NRINGS", MODEL_NCCL_CHANNELS, 0, AT(max_channels),
      .help = "older name of NCCL_MAX_NCHANNELS", .low = 1,
      .instead_of = "MAX_NCHANNELS"},
     {"MIN_CTAS", MODEL_NCCL_CTAS, 21700, AT(min_ctas),
-     .help = "the same; the more restrictive counts"},
+     .help = "as NCCL_MIN_NCHANNELS, and of NVLS; the more restrictive counts"},
     {"MAX_CTAS", MODEL_NCCL_CTAS, 21700, AT(max_ctas),
-     .help = "the same; the more restrictive counts"},
+     .help = "as NCCL_MAX_NCHANNELS, and of NVLS; the more restrictive counts"},
     {"NVLS_NCHANNELS", MODEL_NCCL_POSITIVE, 21700, AT(nvls_channels),
      .help = "channels of NVLS"},
     {"MIN_P2P_NCHANNELS", MODEL_NCCL_POSITIVE, 20700, AT(min_p2p_channels),
-     .help = "channels of send and receive at least"},
+     .help = "channels of send and receive at least, rounded up the same way"},
     {"MAX_P2P_NCHANNELS", MODEL_NCCL_POSITIVE, 20700, AT(max_p2p_channels),
-     .help = "channels of send and receive at most"},
+     .help = "channels of send and receive at most, rounded up the same way"},
     {"NCHANNELS_PER_NET_PEER", MODEL_NCCL_POSITIVE, 21200,
      AT(channels_per_net_peer),
      .help = "channels of send and receive to a peer over the network"},
@@ -297,6 +300,19 @@ const char *const *model_nccl_variable_names(struct model_arena *arena)
     names = model_arena_grow(arena, names, count, &room, sizeof(*names));
     names[count] = NULL;
     return names;
+}
+
+const char *model_nccl_variable_hint(struct model_arena *arena,
+                                     const char *name)
+{
+    const char *nearest;
+
+    /* Names differ behind "NCCL_", which all have. */
+    name += strncasecmp(name, PREFIX, PREFIX_LENGTH) == 0 ? PREFIX_LENGTH : 0;
+    nearest = model_nearest_name(name, model_nccl_variable_names(arena));
+    return nearest != NULL
+               ? model_arena_format(arena, "did you mean \"NCCL_%s\"?", nearest)
+               : "lagom help nccl lists them";
 }
 
 /* -- help -- */

@@ -61,6 +61,10 @@ const struct model_nccl_variable *model_nccl_variable_find(
 /* All names without "NCCL_", ended by NULL. */
 const char *const *model_nccl_variable_names(struct model_arena *arena);
 
+/* What to write instead of a name that there is not: the nearest, if any. */
+const char *model_nccl_variable_hint(struct model_arena *arena,
+                                     const char *name);
+
 /* Print the table as help; a name (with or without "NCCL_") narrows it. False
  * when there is no such variable. */
 bool model_nccl_variables_help(struct model_arena *arena,
