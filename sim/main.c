@@ -39,7 +39,8 @@ const struct sim_command sim_commands[] = {
     {.name = "perf",
      .bit = SIM_CLI_PERF,
      .run = search_command_perf,
-     .operands = "KIND",
+     .operands = "all_reduce|all_gather|reduce_scatter|broadcast|reduce|"
+                 "alltoall|sendrecv",
      .operand_max = 1,
      .summary = "a collective over sizes, as nccl-tests would print it",
      .example = "lagom perf all_reduce -t dgx-h100-1node -b 8 -e 1G -f 2"},
