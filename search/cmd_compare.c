@@ -124,7 +124,7 @@ static const struct model_published *published_for(const struct table *table,
     const struct model_published *published = &row->input->workload.published;
     const char *const *names = published->topologies.items;
 
-    if (table->cli->options.sets.count > 0 ||
+    if (sim_report_is_changed(table->cli) ||
         strcmp(row->strategy->name, "lagom") != 0) {
         return NULL;
     }
@@ -288,7 +288,7 @@ static void print_text(const struct table *table)
     }
     (void)fprintf(out, "lagom %s, seed %llu\n", LAGOM_VERSION,
                   (unsigned long long)table->cli->options.seed);
-    sim_report_overrides(table->cli);
+    sim_report_overrides(table->cli, "");
 }
 
 /* -- CSV and JSON -- */

@@ -187,6 +187,17 @@ static void put_observed(struct sim_cli *cli, const struct model_observed *seen)
     (void)fprintf(cli->out, " (%s)\n", seen->source);
 }
 
+/* The variables of the topology. */
+static void put_told(FILE *out, const struct model_nccl_told *told)
+{
+    const char *const *variables = told->env.items;
+
+    for (int i = 0; i < told->env.count; i++) {
+        (void)fprintf(out, "%s%s", i == 0 ? "With " : ", ", variables[i]);
+    }
+    (void)fputs(told->env.count > 0 ? " (nccl.env)\n" : "", out);
+}
+
 static void print_text(struct sim_cli *cli,
                        const struct sim_input *input,
                        const struct search_nccl_rows *rows)
@@ -195,6 +206,7 @@ static void print_text(struct sim_cli *cli,
 
     (void)fprintf(cli->out, "NCCL %s on %s\n", nccl->version->release,
                   input->topology.name);
+    put_told(cli->out, &input->topology.nccl);
     if (nccl->observed) {
         put_observed(cli, &input->topology.observed);
     }
@@ -210,7 +222,7 @@ static void print_text(struct sim_cli *cli,
         (void)fputs("\nNo collective leaves anything to NCCL.\n", cli->out);
     }
     (void)fprintf(cli->out, "\nlagom %s\n", LAGOM_VERSION);
-    sim_report_overrides(cli);
+    sim_report_overrides(cli, "");
 }
 
 enum model_status search_explain_nccl(struct sim_cli *cli,

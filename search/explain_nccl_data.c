@@ -119,6 +119,17 @@ static void json_row(struct model_arena *arena,
     }
 }
 
+/* The variables of the topology. */
+static void json_told(struct sim_json *root, const struct model_nccl_told *told)
+{
+    const char *const *variables = told->env.items;
+    struct sim_json *list = sim_json_put_array(root, "variables");
+
+    for (int i = 0; i < told->env.count; i++) {
+        sim_json_text(sim_json_append(list), "env", variables[i]);
+    }
+}
+
 enum model_status search_explain_nccl_json(struct sim_cli *cli,
                                            const struct sim_input *input,
                                            const struct search_nccl_rows *rows)
@@ -134,6 +145,7 @@ enum model_status search_explain_nccl_json(struct sim_cli *cli,
     sim_json_text(root, "workload", input->workload.name);
     sim_json_text(root, "observed",
                   nccl->observed ? input->topology.observed.source : NULL);
+    json_told(root, &input->topology.nccl);
     sim_report_put_overrides(cli, root);
     list = sim_json_put_array(root, "communicators");
     for (int i = 0; i < nccl->workload->group_count; i++) {

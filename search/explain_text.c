@@ -301,5 +301,5 @@ void search_explain_text(struct sim_cli *cli,
         "\n%s\nlagom %s, seed %" PRIu64 ", fingerprint %016" PRIx64 "\n",
         sim_report_guesses(it->request->topology, guesses, sizeof(guesses)),
         LAGOM_VERSION, cli->options.seed, it->result->fingerprint);
-    sim_report_overrides(cli);
+    sim_report_overrides(cli, "");
 }

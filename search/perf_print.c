@@ -68,9 +68,7 @@ static void print_head(const struct sim_cli *cli,
         perf->gpus_per_node, perf->nccl_release, perf->fingerprint);
     (void)fprintf(out, "# %s\n",
                   sim_report_guesses(perf->topology, guesses, sizeof(guesses)));
-    for (int i = 0; i < cli->options.sets.count; i++) {
-        (void)fprintf(out, "# set %s\n", cli->options.sets.items[i]);
-    }
+    sim_report_overrides(cli, "# ");
     (void)fprintf(out,
                   "# nThread 1 nGpus %d minBytes %" PRId64 " maxBytes %" PRId64
                   " step: %" PRId64 "(%s) warmup iters: 0 iters: 1 "

@@ -27,16 +27,51 @@ char *sim_report_guesses(const struct model_topology *topology,
     return buffer;
 }
 
-void sim_report_overrides(const struct sim_cli *cli)
+struct override {
+    const char *option;
+    const char *text;
+};
+
+struct overrides {
+    struct override list[2 * SIM_CLI_LIST_MAX + 2];
+    int count;
+};
+
+static void
+add_override(struct overrides *all, const char *option, const char *text)
 {
+    if (text != NULL && text[0] != '\0') {
+        all->list[all->count++] = (struct override){option, text};
+    }
+}
+
+static struct overrides overrides_of(const struct sim_cli *cli)
+{
+    struct overrides all = {.count = 0};
+
     for (int i = 0; i < cli->options.sets.count; i++) {
-        (void)fprintf(cli->out, "set %s\n", cli->options.sets.items[i]);
+        add_override(&all, "set", cli->options.sets.items[i]);
     }
-    if (cli->options.env_file != NULL) {
-        (void)fprintf(cli->out, "env-file %s\n", cli->options.env_file);
-    }
+    add_override(&all, "nccl", cli->options.nccl);
+    add_override(&all, "env-file", cli->options.env_file);
     for (int i = 0; i < cli->options.envs.count; i++) {
-        (void)fprintf(cli->out, "env %s\n", cli->options.envs.items[i]);
+        add_override(&all, "env", cli->options.envs.items[i]);
+    }
+    return all;
+}
+
+bool sim_report_is_changed(const struct sim_cli *cli)
+{
+    return overrides_of(cli).count > 0;
+}
+
+void sim_report_overrides(const struct sim_cli *cli, const char *prefix)
+{
+    struct overrides all = overrides_of(cli);
+
+    for (int i = 0; i < all.count; i++) {
+        (void)fprintf(cli->out, "%s%s %s\n", prefix, all.list[i].option,
+                      all.list[i].text);
     }
 }
 
@@ -127,22 +162,13 @@ static void put_op(struct sim_json *list,
 
 void sim_report_put_overrides(const struct sim_cli *cli, struct sim_json *root)
 {
-    const struct sim_options *options = &cli->options;
-    struct sim_json *list;
+    struct overrides all = overrides_of(cli);
+    struct sim_json *list =
+        all.count > 0 ? sim_json_put_array(root, "overrides") : NULL;
 
-    if (options->sets.count == 0 && options->envs.count == 0 &&
-        options->env_file == NULL) {
-        return;
-    }
-    list = sim_json_put_array(root, "overrides");
-    for (int i = 0; i < options->sets.count; i++) {
-        sim_json_text(sim_json_append(list), "set", options->sets.items[i]);
-    }
-    if (options->env_file != NULL) {
-        sim_json_text(sim_json_append(list), "env_file", options->env_file);
-    }
-    for (int i = 0; i < options->envs.count; i++) {
-        sim_json_text(sim_json_append(list), "env", options->envs.items[i]);
+    for (int i = 0; i < all.count; i++) {
+        sim_json_text(sim_json_append(list), all.list[i].option,
+                      all.list[i].text);
     }
 }
 

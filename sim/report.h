@@ -37,8 +37,12 @@ const char *sim_report_nccl(struct model_arena *arena,
 void sim_report_put_nccl(struct sim_json *object,
                          const struct model_nccl *nccl);
 
-/* What --set and --env changed: a line each, or an array in a JSON object. */
-void sim_report_overrides(const struct sim_cli *cli);
+/*
+ * What the command line changed of the inputs (--set, --nccl, --env-file,
+ * --env): a line each with the prefix in front, or an array in a JSON object.
+ */
+bool sim_report_is_changed(const struct sim_cli *cli);
+void sim_report_overrides(const struct sim_cli *cli, const char *prefix);
 void sim_report_put_overrides(const struct sim_cli *cli, struct sim_json *root);
 
 /* "12 of 40 hardware numbers are guesses" for a topology; returns buffer. */

@@ -206,5 +206,5 @@ void sim_report_text(struct sim_cli *cli, const struct sim_report *report)
         " events, fingerprint %016" PRIx64 "\n",
         sim_report_guesses(report->request->topology, text, sizeof(text)),
         LAGOM_VERSION, cli->options.seed, result->events, result->fingerprint);
-    sim_report_overrides(cli);
+    sim_report_overrides(cli, "");
 }
