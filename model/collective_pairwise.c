@@ -17,22 +17,27 @@
  */
 #include "model/collective_parts.h"
 
+#include "model/leaf.h"
+
 #include <math.h>
 
 enum { AT_ONCE = 8 }; /* pairs of a CTA */
 
 /*
- * Do all other nodes look the same from this one? Folded, of the whole cluster
- * over a flat network: then one of them stands for all.
+ * Folded, and of the whole cluster, other nodes differ by their distance alone,
+ * and that counts only up to the size of a leaf, on either side (leaf.h). How
+ * many nodes, counted from that distance on, look the same; at least 1.
  */
-static bool nodes_are_alike(const struct model_walk *walk,
-                            const struct model_group *group)
+static int nodes_alike(const struct model_walk *walk, bool whole, int distance)
 {
     const struct model_topology *topology = walk->fabric->topology;
+    int nodes = topology->node_count;
+    int leaf = model_leaf_nodes(topology);
+    int first = leaf > 0 && leaf < nodes ? leaf : 1;
 
-    return model_fabric_is_folded(walk->fabric) &&
-           walk->fabric->leaf_count == 0 && group->ranks == NULL &&
-           group->count == model_topology_rank_count(topology);
+    return whole && distance == first && nodes > 2 * first
+               ? nodes - 2 * first + 1
+               : 1;
 }
 
 /* What a member sends to all others of an all_to_all. */
@@ -41,17 +46,20 @@ static void walk_all(struct model_walk *walk,
                      int member,
                      double flows)
 {
-    int gpus = walk->fabric->topology->gpus_per_node;
-    bool alike = nodes_are_alike(walk, group);
-    int near = alike ? 2 * gpus : group->count;
-    double others =
-        alike ? (double)(walk->fabric->topology->node_count - 1) : 1.0;
+    const struct model_topology *topology = walk->fabric->topology;
+    int gpus = topology->gpus_per_node;
+    bool whole = model_fabric_is_folded(walk->fabric) && group->ranks == NULL &&
+                 group->count == model_topology_rank_count(topology);
+    int alike;
 
-    for (int to = 0; to < near; to++) {
-        if (to != member) {
-            (void)model_walk_pair(walk, model_group_rank(group, member),
-                                  model_group_rank(group, to),
-                                  to < gpus ? flows : flows * others);
+    for (int first = 0; first < group->count; first += gpus * alike) {
+        alike = nodes_alike(walk, whole, first / gpus);
+        for (int to = first; to < first + gpus && to < group->count; to++) {
+            if (to != member) {
+                (void)model_walk_pair(walk, model_group_rank(group, member),
+                                      model_group_rank(group, to),
+                                      flows * (double)alike);
+            }
         }
     }
 }

@@ -67,6 +67,40 @@ static void nics_beside_a_gpu_share_its_channels(void **state)
     CHECK_FLOWS(&it, &cost, few);
 }
 
+/*
+ * A cluster of 100,000 nodes of 8 below leaves of 16: each GPU sends one flow
+ * to each of the 8 x 99984 GPUs off its leaf, the 8 of a node so many over
+ * its share of the uplink, and 99999 x 8 over its NIC. Of 5 nodes below leaves
+ * of 2 the last is alone below its own, which counts as the busiest: 2 GPUs
+ * send to the 2 of each of 4 nodes.
+ */
+static void an_all_to_all_of_many_leaves(void **state)
+{
+    static const struct link_flows many[] = {{"leaf0.up", 8.0 * 8 * 99984},
+                                             {"leaf0.down", 8.0 * 8 * 99984},
+                                             {"node0.nic3.out", 99999 * 8}};
+    static const struct link_flows few[] = {{"leaf0.up", 16},
+                                            {"node0.nic0.out", 8}};
+    struct algorithm_case it = {
+        .topology = fixture_topology(
+            *state,
+            "100000x8 gpu:h100 nvswitch nic:8x400Gbit/s net:tree:16/leaf:1",
+            NULL, 0),
+        .folded = true,
+        .kind = MODEL_ALL_TO_ALL,
+        .size_bytes = 1e9,
+        .config = config_of(MODEL_PAIRWISE, MODEL_SIMPLE, 799999, 512, 65536)};
+    struct model_collective cost = cost_of(*state, &it);
+
+    CHECK_FLOWS(&it, &cost, many);
+    it.topology = fixture_topology(
+        *state, "5x2 gpu:h100 nvswitch nic:2x100Gbit/s net:tree:2/leaf:1", NULL,
+        0);
+    it.config.channels = 9;
+    cost = cost_of(*state, &it);
+    CHECK_FLOWS(&it, &cost, few);
+}
+
 /* Members that would send to themselves send nothing: no rate of 0 / 0. */
 static void a_whole_turn_moves_nothing(void **state)
 {
@@ -381,6 +415,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_end_uses_its_own_nic),
         cmocka_unit_test(nics_beside_a_gpu_share_its_channels),
+        cmocka_unit_test(an_all_to_all_of_many_leaves),
         cmocka_unit_test(a_whole_turn_moves_nothing),
         cmocka_unit_test(hbm_bytes_over_the_network),
         cmocka_unit_test(bytes_by_hand),
