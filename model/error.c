@@ -222,14 +222,13 @@ void model_errors_move(struct model_errors *errors, struct model_errors *from)
     from->count = 0;
 }
 
-/* File names too may hold anything, and are printed without an arena. */
-static void error_file_print(const char *file, FILE *stream)
+void model_text_print(const char *text, FILE *stream)
 {
-    size_t length = strlen(file);
+    size_t length = strlen(text);
     for (size_t at = 0; at < length;) {
         char letter[5] = "";
         char *out = letter;
-        at += error_letter_copy(file + at, length - at, &out);
+        at += error_letter_copy(text + at, length - at, &out);
         fputs(letter, stream);
     }
 }
@@ -238,7 +237,7 @@ static void error_print(const struct model_error *error, FILE *stream)
 {
     const struct model_place *place = &error->place;
     if (place->file != NULL) {
-        error_file_print(place->file, stream);
+        model_text_print(place->file, stream);
         if (place->line > 0) {
             fprintf(stream, ":%d", place->line);
         }

@@ -82,6 +82,12 @@ void model_errors_excerpt(struct model_errors *errors,
 /* Report all of `from` in errors too, in the order of their places. */
 void model_errors_move(struct model_errors *errors, struct model_errors *from);
 
+/*
+ * Print a text that may hold anything, such as a file's name, with '?' for what
+ * would disturb a terminal.
+ */
+void model_text_print(const char *text, FILE *stream);
+
 /* Print all kept errors, and how many more there were. */
 void model_errors_print(const struct model_errors *errors, FILE *stream);
 

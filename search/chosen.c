@@ -12,11 +12,11 @@ static void warn_of_idle_rows(struct sim_cli *cli,
 {
     for (int i = 0; i < plan->row_count; i++) {
         if (!model_plan_row_matches(&plan->rows[i], workload)) {
+            model_text_print(plan->rows[i].place.file, cli->log);
             (void)fprintf(cli->log,
-                          "%s:%d: warning: collectives[%d] matches no "
+                          ":%d: warning: collectives[%d] matches no "
                           "collective\n",
-                          plan->rows[i].place.file, plan->rows[i].place.line,
-                          i);
+                          plan->rows[i].place.line, i);
         }
     }
 }

@@ -4,8 +4,8 @@
 #include "sim/cmd_import.h"
 
 #include "model/nccl/xml_read.h"
+#include "sim/output.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <string.h>
 
@@ -89,30 +89,27 @@ say(struct sim_cli *cli, const char *how, const struct model_node *texts)
 {
     for (const struct model_node *text = texts != NULL ? texts->first : NULL;
          text != NULL && !cli->options.quiet; text = text->next) {
-        (void)fprintf(cli->log, "%s%s\n", how, text->text);
+        (void)fputs(how, cli->log);
+        model_text_print(text->text, cli->log);
+        (void)fputc('\n', cli->log);
     }
 }
 
 static enum model_status write_tree(struct sim_cli *cli,
                                     const struct model_node *root)
 {
-    const char *path = cli->options.output;
-    FILE *stream;
-    enum model_status status;
+    struct sim_output output;
+    bool complete;
 
-    errno = 0;
-    stream = path != NULL ? fopen(path, "w") : cli->out;
-    status = stream != NULL ? model_yaml_write(root, stream) : MODEL_BAD_INPUT;
-    if (path != NULL && stream != NULL && fclose(stream) != 0) {
-        status = MODEL_BAD_INPUT;
+    if (cli->options.output == NULL) {
+        return model_yaml_write(root, cli->out);
     }
-    if (status != MODEL_OK && path != NULL) {
-        return model_errors_add(cli->errors, MODEL_BAD_INPUT,
-                                (struct model_place){path, 0, 0}, NULL, NULL,
-                                "cannot be written: %s",
-                                strerror(errno != 0 ? errno : ENOSPC));
+    if (sim_output_open(cli->arena, cli->options.output, &output,
+                        cli->errors) != MODEL_OK) {
+        return MODEL_BAD_INPUT;
     }
-    return status;
+    complete = model_yaml_write(root, output.stream) == MODEL_OK;
+    return sim_output_close(&output, complete, cli->errors);
 }
 
 enum model_status sim_command_import(struct sim_cli *cli)

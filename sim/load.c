@@ -90,8 +90,11 @@ void sim_load_notes(struct sim_cli *cli, const struct model_topology *topology)
         return;
     }
     for (int i = 0; i < topology->notes.count; i++) {
-        (void)fprintf(cli->log, "lagom: warning: %s: %s\n", topology->label,
-                      notes[i]);
+        (void)fputs("lagom: warning: ", cli->log);
+        model_text_print(topology->label, cli->log);
+        (void)fputs(": ", cli->log);
+        model_text_print(notes[i], cli->log);
+        (void)fputc('\n', cli->log);
     }
     cli->noted = topology->label;
 }

@@ -165,14 +165,16 @@ static void print_notes(const struct sim_cli *cli,
         if (note->quiet && !cli->options.verbose) {
             continue;
         }
-        (void)fputs(note->place.file, cli->log);
+        model_text_print(note->place.file, cli->log);
         if (note->place.line > 0) {
             (void)fprintf(cli->log, ":%d:%d", note->place.line,
                           note->place.column);
         }
-        (void)fprintf(cli->log, ": %s: %s: %s\n",
-                      note->quiet ? "note" : "warning", note->variable,
-                      note->text);
+        (void)fputs(note->quiet ? ": note: " : ": warning: ", cli->log);
+        model_text_print(note->variable, cli->log);
+        (void)fputs(": ", cli->log);
+        model_text_print(note->text, cli->log);
+        (void)fputc('\n', cli->log);
     }
 }
 

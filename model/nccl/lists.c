@@ -138,7 +138,8 @@ static enum model_status read_by_function(const struct list *list, char *text)
 
 void model_nccl_list_note(const struct model_nccl_reading *reading,
                           const bool *allowed,
-                          int width)
+                          int width,
+                          const char *then)
 {
     const char *names = NULL;
     int count = 0;
@@ -158,8 +159,8 @@ void model_nccl_list_note(const struct model_nccl_reading *reading,
     }
     if (count > 0) {
         model_nccl_note_add(
-            reading, false, "leaves nothing for %s, so NCCL fails there",
-            count == MODEL_NCCL_FUNCTIONS ? "any collective" : names);
+            reading, false, "leaves nothing for %s, so NCCL %s",
+            count == MODEL_NCCL_FUNCTIONS ? "any collective" : names, then);
     }
 }
 

@@ -297,7 +297,7 @@ static enum model_status read_list(const struct model_nccl_reading *reading,
             settings->protocol_set);
         if (status == MODEL_OK) {
             model_nccl_list_note(reading, settings->protocol_allowed[0],
-                                 MODEL_NCCL_PROTOCOLS);
+                                 MODEL_NCCL_PROTOCOLS, "fails there");
         }
         return status;
     }
@@ -314,7 +314,10 @@ static enum model_status read_list(const struct model_nccl_reading *reading,
     }
     if (status == MODEL_OK) {
         model_nccl_list_note(reading, settings->algorithm_allowed[0],
-                             MODEL_NCCL_ALGORITHMS);
+                             MODEL_NCCL_ALGORITHMS,
+                             reading->reader->version->tuning.algorithms_reset
+                                 ? "takes Ring and Tree there"
+                                 : "fails there");
     }
     return status;
 }

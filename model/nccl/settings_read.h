@@ -69,9 +69,11 @@ enum model_status model_nccl_list_read(const struct model_nccl_reading *reading,
                                        bool *allowed,
                                        bool *set);
 
-/* Note the functions for which a list leaves nothing. */
+/* Note the functions for which a list leaves nothing, and what NCCL does
+ * then. */
 void model_nccl_list_note(const struct model_nccl_reading *reading,
                           const bool *allowed,
-                          int width);
+                          int width,
+                          const char *then);
 
 #endif
