@@ -22,7 +22,7 @@
  * but a collective still takes the mean HBM traffic over its ring from each.
  *
  * A caller reads a topology (model/topology.h), then a workload for it
- * (model/workload.h); asks what NCCL would do (model/nccl_version.h, nccl.h),
+ * (model/workload.h); asks what NCCL would do (model/nccl/version.h, nccl.h),
  * unless ops and plan say all; then sim_new and sim_run, all in one arena.
  */
 #ifndef SIM_SIM_H
