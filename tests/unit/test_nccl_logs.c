@@ -77,6 +77,8 @@ static void check_seen(struct model_arena *arena, const struct seen *seen)
  * - 4 A100, 4 links to each other, rings not alike: "NCCL Field Guide - read
  *   the log like a pro", notes of a lab on Slingshot;
  * - 2 of 4 A100, 4 links, later: github.com/NVIDIA/nccl-tests/issues/331;
+ * - 2 V100, 6 links, 2.27.5: public notes of nccl_stress_small.py, which watch
+ *   the counters of nvidia-smi nvlink -e;
  * - 8 RTX 4090, no P2P, so up and down the link of 4 of them, 24 GB/s, go 4
  *   hops that Intel charges 1.2 times: github.com/NVIDIA/nccl-tests/issues/307;
  * - 2 GPUs, a socket each: github.com/NVIDIA/nccl/issues/1358;
@@ -125,6 +127,16 @@ static void one_node(void **state)
          0,
          8,
          8},
+        {{"2.30", "1x2 gpu:v100 nvlink:pairs", NULL, {"node.nvlink.count=6"}},
+         false,
+         false,
+         NULL,
+         NULL,
+         NULL,
+         12,
+         0,
+         16,
+         16},
         {{"2.30", "1x8 gpu:a40 pcie:4:4/switch sockets:2", NULL, {SKYLAKE}},
          true,
          false,
@@ -170,6 +182,37 @@ static void one_node(void **state)
     for (int i = 0; i < FIXTURE_COUNT(rows); i++) {
         check_seen(*state, &rows[i]);
     }
+}
+
+/*
+ * Two nodes of 2 H20, a NIC at each GPU's switch, NCCL_CROSS_NIC=1 and
+ * NCCL_PXN_DISABLE=1: rings come from one GPU's NIC and leave by the other's
+ * (github.com/NVIDIA/nccl/issues/1189).
+ */
+static void rings_across_nics(void **state)
+{
+    static const struct machine h20 = {
+        .version = "2.18",
+        .topology = "2x2 gpu:h100 nvswitch pcie:5:1/switch nic:2x400Gbit/s"};
+    struct model_nccl_settings settings = model_nccl_settings_none();
+    struct model_nccl_comm comm;
+    const struct model_nccl_graph *ring = &comm.graphs[MODEL_NCCL_GRAPH_RING];
+
+    settings.cross_nic = 1;
+    settings.pxn_disable = 1;
+    comm = make(*state, &h20, NULL, &settings);
+    assert_string_equal(say(*state, ring), "4: 4 x 24/24 NVL");
+    assert_int_equal(ring->inter_type, MODEL_NCCL_PATH_PIX);
+    assert_int_equal(ring->cross_nic, 1);
+    for (int i = 0; i < 2 * ring->channels; i++) {
+        int at = (i + i / 2) % 2;
+
+        assert_int_equal(ring->order[i], at);
+        assert_int_equal(ring->nics[i], at);
+    }
+    assert_int_equal(comm.channels, 8);
+    assert_int_equal(comm.p2p_channels, 8);
+    assert_int_equal(comm.p2p_channels_per_peer, 2);
 }
 
 static void check_pair(const struct whole *whole,
@@ -328,6 +371,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_node),
+        cmocka_unit_test(rings_across_nics),
         cmocka_unit_test(tables),
         cmocka_unit_test(choices),
         cmocka_unit_test(chains_of_like_rings),
