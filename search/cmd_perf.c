@@ -53,9 +53,12 @@ static enum model_status read_topology(struct sim_cli *cli,
     if (status == MODEL_OK) {
         status = search_perf_ranks(cli, topology, perf);
     }
-    if (status != MODEL_OK || perf->nodes == topology->node_count ||
-        sets.count == SIM_CLI_LIST_MAX) {
+    if (status != MODEL_OK || perf->nodes == topology->node_count) {
         return status;
+    }
+    if (sets.count == SIM_CLI_LIST_MAX) {
+        return usage(cli, "leave one out, or write a file",
+                     "too many --set beside --ranks");
     }
     if (name[0] == '-' && name[1] == '\0') {
         topology->node_count = perf->nodes;

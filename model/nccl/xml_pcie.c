@@ -269,7 +269,7 @@ static void put_latency(struct model_nccl_xml_build *build,
     double us = text != NULL ? strtod(text, NULL) : 0.0;
     char quantity[48];
 
-    if (us > 0.0 && us < 1e6) {
+    if (us > 0.0 && us <= 1e6) {
         model_nccl_xml_sourced(
             build, nics, "reported_latency",
             model_units_print(us, MODEL_TIME, quantity, sizeof(quantity)));
