@@ -51,6 +51,9 @@ struct model_nccl_walk {
     long long *net_scores; /* [NET][GPU] */
     int *preferred;        /* NETs that each GPU takes, in order */
     int *preferred_count;
+    int *starts; /* [NET][GPU]: those fastest and nearest from it */
+    int *start_count;
+    int *start_bytes_per_us;
     int *net_order; /* NETs to try from each GPU and (last) from any */
     int *net_count;
 };

@@ -51,6 +51,13 @@ static bool take(struct model_nccl_walk *walk,
                  int bytes_per_us,
                  bool from_gpu)
 {
+    int last = way->links[way->count - 1];
+
+    /* Mostly it is the last link that is full: then nothing is to give back. */
+    if (walk->left[last] <
+        toll_of(walk, way, last, bytes_per_us, from_gpu).there) {
+        return false;
+    }
     for (int i = 0; i < way->count; i++) {
         int *left = &walk->left[way->links[i]];
         int *left_back = &walk->left[way->links[i] ^ 1];

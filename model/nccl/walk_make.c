@@ -93,6 +93,37 @@ static void prefer_nets(struct model_nccl_walk *walk, int *found)
     }
 }
 
+/*
+ * The GPUs where a channel from a NET may start: the fastest ways to them, of
+ * these the shortest, or where NICs have GPUs of their own the nearest.
+ */
+static void find_starts(struct model_nccl_walk *walk, int net)
+{
+    int *starts = walk->starts + (ptrdiff_t)net * walk->gpus;
+    int fastest = 0;
+    int least = walk->data->replay_or_search ? (int)MODEL_NCCL_PATH_DIS
+                                             : MODEL_NCCL_HOPS_MAX + 1;
+    int count = 0;
+
+    for (int gpu = 0; gpu < walk->gpus; gpu++) {
+        const struct model_nccl_way *way = model_nccl_way_of(
+            walk->paths, MODEL_NCCL_NET, net, MODEL_NCCL_GPU, gpu);
+        int far = walk->data->replay_or_search ? way->type : way->count;
+
+        if (way->bytes_per_us > fastest ||
+            (way->bytes_per_us == fastest && far < least)) {
+            fastest = way->bytes_per_us;
+            least = far;
+            count = 0;
+        }
+        if (way->bytes_per_us == fastest && far == least) {
+            starts[count++] = gpu;
+        }
+    }
+    walk->start_count[net] = count;
+    walk->start_bytes_per_us[net] = fastest;
+}
+
 struct model_nccl_walk
 model_nccl_walk_make(struct model_arena *arena,
                      const struct model_nccl_paths *paths,
@@ -124,6 +155,9 @@ model_nccl_walk_make(struct model_arena *arena,
         model_arena_array(arena, nets * gpus, sizeof(*walk.net_scores));
     walk.preferred = model_arena_array(arena, gpus * nets, sizeof(int));
     walk.preferred_count = model_arena_array(arena, gpus, sizeof(int));
+    walk.starts = model_arena_array(arena, nets * gpus, sizeof(int));
+    walk.start_count = model_arena_array(arena, nets, sizeof(int));
+    walk.start_bytes_per_us = model_arena_array(arena, nets, sizeof(int));
     walk.net_order = model_arena_array(arena, (gpus + 1) * nets, sizeof(int));
     walk.net_count = model_arena_array(arena, gpus + 1, sizeof(int));
     for (int i = 0; i < machine->link_count; i++) {
@@ -134,6 +168,9 @@ model_nccl_walk_make(struct model_arena *arena,
 
         walk.net_left[i] =
             machine->links[machine->devices[at].links[0]].bytes_per_us;
+    }
+    for (int i = 0; i < walk.nets; i++) {
+        find_starts(&walk, i);
     }
     find_pcie(&walk);
     score_all(&walk);

@@ -71,28 +71,16 @@ static void start_in_order(struct model_nccl_walk *walk, int net)
  */
 static void start_nearest(struct model_nccl_walk *walk, int net)
 {
-    int at = walk->machine->first[MODEL_NCCL_NET] + net;
+    const int *starts = walk->starts + (ptrdiff_t)net * walk->gpus;
     int whole = walk->now->inter_bytes_per_us / 1000 * 1000;
-    int fastest = 0;
-    int least_hops = MODEL_NCCL_HOPS_MAX + 1;
+    int count =
+        walk->start_bytes_per_us[net] >= whole ? walk->start_count[net] : 0;
 
-    for (int gpu = 0; gpu < walk->gpus; gpu++) {
-        const struct model_nccl_way *way = model_nccl_way(walk->paths, at, gpu);
-
-        if (way->bytes_per_us > fastest ||
-            (way->bytes_per_us == fastest && way->count < least_hops)) {
-            fastest = way->bytes_per_us;
-            least_hops = way->count;
-        }
-    }
-    for (int spent = 0; fastest >= whole && spent < 2; spent++) {
-        for (int gpu = 0; gpu < walk->gpus; gpu++) {
-            const struct model_nccl_way *way =
-                model_nccl_way(walk->paths, at, gpu);
-
-            if (way->bytes_per_us == fastest && way->count == least_hops &&
-                (model_nccl_pcie_left(walk, gpu) > 0 ? 0 : 1) == spent) {
-                follow(walk, at, gpu, MODEL_NCCL_SEARCHED);
+    for (int spent = 0; spent < 2; spent++) {
+        for (int i = 0; i < count; i++) {
+            if ((model_nccl_pcie_left(walk, starts[i]) > 0 ? 0 : 1) == spent) {
+                follow(walk, walk->machine->first[MODEL_NCCL_NET] + net,
+                       starts[i], MODEL_NCCL_SEARCHED);
             }
         }
     }
@@ -101,29 +89,16 @@ static void start_nearest(struct model_nccl_walk *walk, int net)
 /* The GPU that takes this NIC, then the others that are as fast and near. */
 static void start_local(struct model_nccl_walk *walk, int net)
 {
+    const int *starts = walk->starts + (ptrdiff_t)net * walk->gpus;
     int at = walk->machine->first[MODEL_NCCL_NET] + net;
     int own = walk->paths->net_gpu[net];
-    int fastest = 0;
-    int nearest = MODEL_NCCL_PATH_DIS;
 
-    for (int gpu = 0; gpu < walk->gpus; gpu++) {
-        const struct model_nccl_way *way = model_nccl_way(walk->paths, at, gpu);
-
-        if (way->bytes_per_us > fastest ||
-            (way->bytes_per_us == fastest && way->type < nearest)) {
-            fastest = way->bytes_per_us;
-            nearest = way->type;
-        }
-    }
     if (own >= 0) {
         follow(walk, at, own, MODEL_NCCL_SEARCHED);
     }
-    for (int gpu = 0; gpu < walk->gpus; gpu++) {
-        const struct model_nccl_way *way = model_nccl_way(walk->paths, at, gpu);
-
-        if (gpu != own && way->bytes_per_us == fastest &&
-            way->type == nearest) {
-            follow(walk, at, gpu, MODEL_NCCL_SEARCHED);
+    for (int i = 0; i < walk->start_count[net]; i++) {
+        if (starts[i] != own) {
+            follow(walk, at, starts[i], MODEL_NCCL_SEARCHED);
         }
     }
 }
