@@ -25,11 +25,19 @@ fi
 [ $# -eq 2 ] || usage
 [ "$1" != - ] || [ "$2" != - ] || usage
 for file; do
-    [ "$file" = - ] || [ -r "$file" ] || {
+    [ "$file" = - ] || { [ -r "$file" ] && [ ! -d "$file" ]; } || {
         echo "perf_diff.sh: cannot read $file" >&2
         exit 1
     }
 done
+
+# A name with "=" would be a variable to awk; behind a slash it is not.
+operand() {
+    case $1 in
+    - | /*) printf '%s' "$1" ;;
+    *) printf './%s' "$1" ;;
+    esac
+}
 
 # A row is a size, a count, words, then twice: time, algbw, busbw, errors. The
 # header says in which column times are, as that differs between versions.
@@ -52,7 +60,7 @@ $1 == "#" && $2 == "size" {
 $1 ~ /^[0-9]+$/ && $2 ~ /^[0-9]+$/ {
     at = (column > 0 ? column : NF - 7) + skip
     if (!number($at) || !number($(at + 2))) next
-    rows[which]++
+    if (++rows[which] == 1) reduction[which] = $4
     if ($1 == 0 || (which, $1) in time) next
     time[which, $1] = $at
     bus[which, $1] = $(at + 2)
@@ -99,8 +107,13 @@ END {
         print "perf_diff.sh: no size is in both" > "/dev/stderr"
         exit 1
     }
+    # Old versions have no such column for all kinds.
+    if (reduction[1] != reduction[2] && reduction[1] reduction[2] ~ /^[a-z]+$/) {
+        print "perf_diff.sh: not the same collective? redop is " reduction[1] \
+            " in the first, " reduction[2] " in the second" > "/dev/stderr"
+    }
     sort(n)
     median = n % 2 ? ratio[(n + 1) / 2] : (ratio[n / 2] + ratio[n / 2 + 1]) / 2
     printf "%d sizes, ratio of times: median %.3f, worst %.3f at %s B\n", n, \
         median, worst, where
-}' which=1 "$1" which=2 "$2"
+}' which=1 "$(operand "$1")" which=2 "$(operand "$2")"
