@@ -84,30 +84,6 @@ static void observe_channels(struct model_nccl_settings *settings, int channels)
     settings->max_channels = channels;
 }
 
-static void observe_pair(struct model_nccl_settings *settings,
-                         const struct model_config *seen)
-{
-    int algorithm = nccl_algorithm(seen->algorithm);
-    int protocol = nccl_protocol(seen->protocol);
-
-    for (int f = 0; f < MODEL_NCCL_FUNCTIONS; f++) {
-        bool *algorithms = settings->algorithm_allowed[f];
-        bool *protocols = settings->protocol_allowed[f];
-
-        for (int a = 0;
-             algorithm != MODEL_UNSET && !settings->algorithm_set[f] &&
-             a < MODEL_NCCL_ALGORITHMS;
-             a++) {
-            algorithms[a] = a == algorithm;
-        }
-        for (int p = 0; protocol != MODEL_UNSET && !settings->protocol_set[f] &&
-                        p < MODEL_NCCL_PROTOCOLS;
-             p++) {
-            protocols[p] = p == protocol;
-        }
-    }
-}
-
 static void observe(struct model_nccl_settings *settings,
                     const struct model_config *seen)
 {
@@ -122,10 +98,64 @@ static void observe(struct model_nccl_settings *settings,
     if (seen->transport == MODEL_SHM && settings->p2p_disable == MODEL_UNSET) {
         settings->p2p_disable = 1;
     }
-    observe_pair(settings, seen);
 }
 
 /* -- communicators -- */
+
+/* The candidates that an algorithm and a protocol leave, any where they are
+ * not set; 0: none of NCCL's. */
+static int narrow(struct model_nccl_tuning *tuning,
+                  enum model_nccl_function function,
+                  int algorithm,
+                  int protocol,
+                  const char *off)
+{
+    int left = 0;
+
+    for (int a = 0; a < MODEL_NCCL_ALGORITHMS; a++) {
+        for (int p = 0; p < MODEL_NCCL_PROTOCOLS; p++) {
+            struct model_nccl_pair *pair = &tuning->pairs[function][a][p];
+
+            if ((algorithm != MODEL_UNSET && a != algorithm) ||
+                (protocol != MODEL_UNSET && p != protocol)) {
+                *pair = (struct model_nccl_pair){.off = off};
+            }
+            left += pair->off == NULL ? 1 : 0;
+        }
+    }
+    return left;
+}
+
+/*
+ * An observed pair goes for all collectives that can have it, and for which the
+ * job asks for nothing; of a pair that one cannot have, the protocol alone.
+ */
+static void observe_pairs(const struct model_config *seen,
+                          const struct model_nccl_settings *settings,
+                          struct model_nccl_tuning *tuning)
+{
+    static const char *const off = "not what was observed";
+
+    for (int f = 0; f < MODEL_NCCL_FUNCTIONS; f++) {
+        int algorithm = settings->algorithm_set[f]
+                            ? MODEL_UNSET
+                            : nccl_algorithm(seen->algorithm);
+        int protocol = settings->protocol_set[f]
+                           ? MODEL_UNSET
+                           : nccl_protocol(seen->protocol);
+        struct model_nccl_tuning narrowed = *tuning;
+
+        if (narrow(&narrowed, (enum model_nccl_function)f, algorithm, protocol,
+                   off) == 0) {
+            narrowed = *tuning;
+            if (narrow(&narrowed, (enum model_nccl_function)f, MODEL_UNSET,
+                       protocol, off) == 0) {
+                continue;
+            }
+        }
+        *tuning = narrowed;
+    }
+}
 
 static void
 make_comm(struct model_arena *arena, struct model_nccl *nccl, int group)
@@ -140,6 +170,9 @@ make_comm(struct model_arena *arena, struct model_nccl *nccl, int group)
     model_nccl_comm_make(arena, nccl->topology, &first, nccl->version,
                          &nccl->settings, made->comm);
     model_nccl_tuning_make(made->comm, made->tuning);
+    if (nccl->observed) {
+        observe_pairs(seen, &nccl->settings, made->tuning);
+    }
     if (nccl->observed && seen->threads > 0 &&
         nccl->settings.threads == MODEL_UNSET) {
         made->tuning->threads[MODEL_NCCL_RING][MODEL_NCCL_SIMPLE] =
@@ -180,28 +213,6 @@ void model_nccl_make(struct model_arena *arena,
 
 /* -- choices -- */
 
-/* The candidates that what is given leaves; 0: none of NCCL's. */
-static int narrow(struct model_nccl_tuning *tuning,
-                  enum model_nccl_function function,
-                  int algorithm,
-                  int protocol)
-{
-    int left = 0;
-
-    for (int a = 0; a < MODEL_NCCL_ALGORITHMS; a++) {
-        for (int p = 0; p < MODEL_NCCL_PROTOCOLS; p++) {
-            struct model_nccl_pair *pair = &tuning->pairs[function][a][p];
-
-            if ((algorithm != MODEL_UNSET && a != algorithm) ||
-                (protocol != MODEL_UNSET && p != protocol)) {
-                *pair = (struct model_nccl_pair){.off = "not asked for"};
-            }
-            left += pair->off == NULL ? 1 : 0;
-        }
-    }
-    return left;
-}
-
 static void choose_tuned(const struct model_nccl_tuning *tuning,
                          enum model_nccl_function function,
                          double bytes,
@@ -212,7 +223,7 @@ static void choose_tuned(const struct model_nccl_tuning *tuning,
     int algorithm = nccl_algorithm(given->algorithm);
     int protocol = nccl_protocol(given->protocol);
 
-    if (narrow(&narrowed, function, algorithm, protocol) > 0) {
+    if (narrow(&narrowed, function, algorithm, protocol, "not asked for") > 0) {
         model_nccl_choose(&narrowed, function, bytes, choice);
         return;
     }

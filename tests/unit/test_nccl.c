@@ -118,20 +118,30 @@ static void observed_channels_are_taken(void **state)
     assert_false(nccl.observed);
 }
 
-/* An observed pair goes for all collectives that can have it. */
+/*
+ * An observed pair goes for all collectives that can have it: no tree gathers,
+ * so that of it the protocol is left, in each version.
+ */
 static void observed_pairs_are_taken(void **state)
 {
-    static const char *const seen[] = {"nccl.observed.algorithm=tree",
-                                       "nccl.observed.protocol=ll",
-                                       "nccl.observed.source=a test"};
-    const struct model_topology *topology =
-        fixture_topology(*state, "lagom-a", seen, 3);
+    const char *seen[] = {"nccl.observed.algorithm=tree",
+                          "nccl.observed.protocol=ll",
+                          "nccl.observed.source=a test", "nccl.version=2.18"};
     struct model_config none = model_config_none();
-    struct model_config config = chosen_with(*state, topology, SUM, &none);
 
-    assert_int_equal(config.algorithm, MODEL_TREE);
-    assert_int_equal(config.protocol, MODEL_LL);
-    assert_near(config.chunk_bytes, 32768, 0);
+    for (int i = 0; i < 2; i++) {
+        const struct model_topology *topology =
+            fixture_topology(*state, "lagom-a", seen, 4);
+        struct model_config config = chosen_with(*state, topology, SUM, &none);
+
+        assert_int_equal(config.algorithm, MODEL_TREE);
+        assert_int_equal(config.protocol, MODEL_LL);
+        assert_near(config.chunk_bytes, 32768, 0);
+        config = chosen_with(*state, topology, LARGE, &none);
+        assert_int_equal(config.algorithm, MODEL_RING);
+        assert_int_equal(config.protocol, MODEL_LL);
+        seen[3] = "nccl.version=2.30";
+    }
 }
 
 /* What is given stays, and the rest fits it: a tree's chunk is one step. */
