@@ -120,6 +120,49 @@ const char *const *model_file_names(struct model_arena *arena,
     return shipped_names(arena, places, count, folder);
 }
 
+/* Another folder that has the name, a GPU's for a topology's, say; or NULL. */
+static const char *elsewhere(struct model_arena *arena,
+                             const char *const *places,
+                             int count,
+                             const char *folder,
+                             const char *name)
+{
+    static const char *const folders[] = {"topologies", "topologies/gpu",
+                                          "topologies/nccl", "workloads"};
+
+    for (size_t f = 0; f < sizeof(folders) / sizeof(folders[0]); f++) {
+        for (int i = 0; i < count && strcmp(folders[f], folder) != 0; i++) {
+            if (in_place(arena, places[i], folders[f], name) != NULL) {
+                return folders[f];
+            }
+        }
+    }
+    return NULL;
+}
+
+/* What to write instead of a name that is not there. */
+static const char *hint_for(struct model_arena *arena,
+                            const char *const *places,
+                            int count,
+                            const char *folder,
+                            const char *name)
+{
+    const char *other = strchr(name, '/') == NULL
+                            ? elsewhere(arena, places, count, folder, name)
+                            : NULL;
+    const char *nearest;
+
+    if (other != NULL) {
+        return model_arena_format(arena, "%s is in %s, not in %s", name, other,
+                                  folder);
+    }
+    nearest =
+        model_nearest_name(name, shipped_names(arena, places, count, folder));
+    return nearest != NULL
+               ? model_arena_format(arena, "did you mean \"%s\"?", nearest)
+               : "write a path, or a name that \"lagom show\" lists";
+}
+
 const char *model_file_find(struct model_arena *arena,
                             const char *folder,
                             const char *name,
@@ -128,7 +171,6 @@ const char *model_file_find(struct model_arena *arena,
                             struct model_errors *errors)
 {
     const char *places[PLACES_MAX];
-    const char *nearest;
     int count;
 
     if (strcmp(name, "-") == 0 || model_file_exists(name)) {
@@ -142,13 +184,8 @@ const char *model_file_find(struct model_arena *arena,
             return path;
         }
     }
-    nearest =
-        model_nearest_name(name, shipped_names(arena, places, count, folder));
-    (void)model_errors_add(
-        errors, MODEL_BAD_INPUT, place, key,
-        nearest != NULL
-            ? model_arena_format(arena, "did you mean \"%s\"?", nearest)
-            : "write a path, or a name that \"lagom show\" lists",
-        "no file \"%s\"", name);
+    (void)model_errors_add(errors, MODEL_BAD_INPUT, place, key,
+                           hint_for(arena, places, count, folder, name),
+                           "no file \"%s\"", name);
     return NULL;
 }
