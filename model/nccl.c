@@ -97,6 +97,9 @@ static void observe(struct model_nccl_settings *settings,
     }
     if (seen->transport == MODEL_SHM && settings->p2p_disable == MODEL_UNSET) {
         settings->p2p_disable = 1;
+    } else if (seen->transport == MODEL_P2P &&
+               settings->p2p_level == MODEL_UNSET) {
+        settings->p2p_level = MODEL_PATH_SYS;
     }
 }
 
@@ -280,9 +283,6 @@ struct model_config model_nccl_complete(const struct model_nccl *nccl,
     if (!model_config_is_complete(&config) &&
         model_nccl_choice_of(nccl, op, given, &choice)) {
         chosen = model_nccl_config(&choice);
-        if (nccl->settings.p2p_disable == 1) {
-            chosen.transport = MODEL_SHM;
-        }
         model_config_fill(&config, &chosen);
     }
     return config;

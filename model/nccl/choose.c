@@ -121,13 +121,11 @@ void model_nccl_choose(const struct model_nccl_tuning *tuning,
                        double size_bytes,
                        struct model_nccl_choice *choice)
 {
-    *choice = (struct model_nccl_choice){
-        .function = (int)function,
-        .bytes = size_bytes,
-        .algorithm = MODEL_UNSET,
-        .protocol = MODEL_UNSET,
-        .transport =
-            tuning->comm->settings->p2p_disable == 1 ? MODEL_SHM : MODEL_P2P};
+    *choice = (struct model_nccl_choice){.function = (int)function,
+                                         .bytes = size_bytes,
+                                         .algorithm = MODEL_UNSET,
+                                         .protocol = MODEL_UNSET,
+                                         .transport = tuning->comm->transport};
     pair_choose(tuning, choice);
     if (choice->algorithm != MODEL_UNSET) {
         model_nccl_settle(tuning, choice->algorithm, choice->protocol, choice);

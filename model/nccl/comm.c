@@ -124,6 +124,7 @@ static struct shares share_out(struct model_arena *arena,
 struct findings {
     struct model_nccl_graph graphs[MODEL_NCCL_GRAPHS];
     int p2p_type;
+    bool by_host;
     int channels_per_peer; /* of the pair that has fewest */
     bool has_nvswitch;
 };
@@ -183,6 +184,7 @@ static void merge(struct findings *all, const struct findings *other)
         merge_graph(&all->graphs[i], &other->graphs[i]);
     }
     all->p2p_type = larger(all->p2p_type, other->p2p_type);
+    all->by_host = all->by_host || other->by_host;
     all->channels_per_peer =
         smaller(all->channels_per_peer, other->channels_per_peer);
     all->has_nvswitch = all->has_nvswitch && other->has_nvswitch;
@@ -219,6 +221,7 @@ static struct findings find_all(struct model_arena *arena,
     struct model_nccl_paths paths = model_nccl_paths_make(arena, &machine);
     struct findings findings = {
         .p2p_type = model_nccl_farthest(&paths, MODEL_NCCL_GPU),
+        .by_host = paths.by_host,
         .channels_per_peer = model_nccl_channels_per_peer(arena, &paths),
         .has_nvswitch = model_nccl_count(&machine, MODEL_NCCL_NVS) > 0};
 
@@ -284,6 +287,8 @@ void model_nccl_comm_make(struct model_arena *arena,
     comm->graphs[MODEL_NCCL_GRAPH_RING].channels = searched;
     comm->graphs[MODEL_NCCL_GRAPH_TREE].channels = searched;
     comm->p2p_type = all.p2p_type;
+    comm->transport =
+        all.by_host || settings->p2p_disable == 1 ? MODEL_SHM : MODEL_P2P;
     comm->all_nvlink = all.p2p_type < (int)MODEL_NCCL_PATH_PIX;
     comm->has_nvswitch = all.has_nvswitch;
     model_nccl_count_channels(comm, all.channels_per_peer);

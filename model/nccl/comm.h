@@ -78,7 +78,9 @@ struct model_nccl_comm {
     int nvls_channels; /* 0: NVLS cannot be used here */
     int p2p_channels;
     int p2p_channels_per_peer;
-    int p2p_type; /* the farthest path of a pair within a node */
+    int p2p_type;  /* the farthest path of a pair within a node */
+    int transport; /* enum model_transport: SHM where NCCL does not take P2P as
+                      far as the machine would */
 };
 
 /*

@@ -242,14 +242,18 @@ static int p2p_level(const struct model_nccl_machine *machine)
     return model_nccl_level(smaller(level, machine->topology->pcie.p2p), false);
 }
 
-static void bend_gpus(const struct model_nccl_paths *paths)
+static void bend_gpus(struct model_nccl_paths *paths)
 {
     int gpus = count_of(paths, MODEL_NCCL_GPU);
     int level = p2p_level(paths->machine);
+    int possible = model_nccl_level(paths->machine->topology->pcie.p2p, false);
 
     for (int to = 0; to < gpus; to++) {
         for (int from = 0; from < gpus; from++) {
-            if (model_nccl_way(paths, from, to)->type > level) {
+            int type = model_nccl_way(paths, from, to)->type;
+
+            if (type > level) {
+                paths->by_host = paths->by_host || type <= possible;
                 model_nccl_bend(paths, from, model_nccl_cpu_of(paths, to), to);
             }
         }

@@ -28,6 +28,8 @@ struct model_nccl_paths {
     const struct model_nccl_machine *machine; /* borrowed */
     struct model_nccl_way **to; /* to a device (GPU, NVS, CPU, NET) from each */
     int *net_gpu;               /* of each NET the GPU whose own it is, or -1 */
+    bool by_host; /* NCCL sends some pair of GPUs through host memory that the
+                     machine would let do P2P */
 };
 
 struct model_nccl_paths

@@ -59,7 +59,7 @@ struct model_nccl_choice {
     /* NCCL's enumerations: what won. MODEL_UNSET, and nothing chosen below,
      * when NCCL_ALGO and NCCL_PROTO leave nothing: NCCL fails then. */
     int algorithm, protocol;
-    int transport; /* enum model_transport, as far as NCCL_P2P_DISABLE says */
+    int transport; /* enum model_transport */
     int channels;
     int threads;          /* workers */
     int extra_warps;      /* that synchronise, beside the workers */

@@ -288,7 +288,7 @@ static void what_to_run(void **state)
                                   .chunk_bytes = 2 * MIB};
 
     assert_true(model_config_equal(&config, &wanted));
-    rig->settings.p2p_disable = 1;
+    rig->comm.transport = MODEL_SHM;
     choice = choose(rig, GATHER, 64 * KIB);
     config = model_nccl_config(&choice);
     wanted = (struct model_config){.algorithm = MODEL_RING,

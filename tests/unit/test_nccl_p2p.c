@@ -190,7 +190,7 @@ static void what_to_run(void **state)
     struct model_nccl_choice choice;
     struct model_config config;
 
-    rig->settings.p2p_disable = 1;
+    rig->comm.transport = MODEL_SHM;
     model_nccl_choose_p2p(&rig->comm, MIB, 15, &choice);
     config = model_nccl_config(&choice);
     assert_true(model_config_equal(&config, &wanted));
