@@ -27,7 +27,8 @@
  *   transport  the climb is made once per subspace, for all classes alike, and
  *              each window keeps the subspace with the smaller max(X, Y)
  *   native     AutoCCL, inside which Lagom runs, also measures NCCL's own
- *              configuration: a window that no climb betters keeps it
+ *              configuration: a window that no climb betters keeps it; and
+ *              all windows do when the whole iteration is slower without it
  */
 #include "search/space.h"
 #include "search/strategy.h"
@@ -183,9 +184,10 @@ static enum model_status climb_subspace(struct climb *climb, int subspace)
     for (int i = 0; i < problem->class_count; i++) {
         const struct search_class *part = &problem->classes[i];
         struct search_space spaces[MODEL_TRANSPORTS];
+        int count = search_subspaces(problem, part, spaces);
+        int own = subspace < count ? subspace : count - 1;
 
-        (void)search_subspaces(problem, part, spaces);
-        climb->climbers[i] = (struct climber){.space = spaces[subspace],
+        climb->climbers[i] = (struct climber){.space = spaces[own],
                                               .priority = FIRST_PRIORITY,
                                               .raise = RAISE_MIN};
         climb->climbers[i].config = part->baseline;
@@ -221,6 +223,57 @@ keep_better(struct climb *climb, double *best_us, struct model_config *best)
     }
 }
 
+/* The most that any class has. */
+static int subspace_count(const struct search_problem *problem)
+{
+    struct search_space spaces[MODEL_TRANSPORTS];
+    int most = 0;
+
+    for (int i = 0; i < problem->class_count; i++) {
+        int count = search_subspaces(problem, &problem->classes[i], spaces);
+
+        most = count > most ? count : most;
+    }
+    return most;
+}
+
+static bool is_native(const struct search_problem *problem,
+                      const struct model_config *configs)
+{
+    for (int i = 0; i < problem->class_count; i++) {
+        if (!model_config_equal(&configs[i], &problem->classes[i].baseline)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/*
+ * Windows are judged one by one, and by max(X, Y) as if all communication could
+ * hide: the whole may still be slower than NCCL's own, which then stays.
+ */
+static enum model_status check_whole(struct climb *climb,
+                                     struct model_config *best)
+{
+    const struct search_problem *problem = climb->task->problem;
+    double native_us = climb->now.iteration_us;
+    enum model_status status = MODEL_OK;
+
+    if (is_native(problem, best)) {
+        return MODEL_OK;
+    }
+    for (int i = 0; i < problem->class_count; i++) {
+        climb->climbers[i].config = best[i];
+    }
+    status = measure(climb);
+    for (int i = 0; climb->now.iteration_us * (1.0 - GAIN_MIN) > native_us &&
+                    i < problem->class_count;
+         i++) {
+        best[i] = problem->classes[i].baseline;
+    }
+    return status;
+}
+
 enum model_status search_find_lagom(struct search_task *task,
                                     struct search_outcome *outcome)
 {
@@ -231,12 +284,8 @@ enum model_status search_find_lagom(struct search_task *task,
     double *best_us = model_arena_array(task->arena, windows, sizeof(double));
     struct model_config *best =
         model_arena_array(task->arena, classes, sizeof(*best));
-    struct search_space spaces[MODEL_TRANSPORTS];
     enum model_status status = MODEL_OK;
-    int subspaces =
-        problem->class_count > 0
-            ? search_subspaces(problem, &problem->classes[0], spaces)
-            : 0;
+    int subspaces = subspace_count(problem);
 
     climb.climbers =
         model_arena_array(task->arena, classes, sizeof(*climb.climbers));
@@ -254,6 +303,7 @@ enum model_status search_find_lagom(struct search_task *task,
     if (status == MODEL_OK) {
         status = measure_native(&climb);
         keep_better(&climb, best_us, best);
+        status = status == MODEL_OK ? check_whole(&climb, best) : status;
     }
     for (int i = 0; i < problem->class_count; i++) {
         outcome->configs[i] = best[i];
