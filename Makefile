@@ -165,7 +165,7 @@ datadir    = $(PREFIX)/share
 PRIVATE   := model/collective_parts.h model/node_build.h model/node_merge.h model/schema_source.h model/topology_read.h \
 	model/nccl/bound.h model/nccl/cut.h model/nccl/channels.h model/nccl/machine.h model/nccl/paths.h \
 	model/nccl/search.h model/nccl/walk.h $(wildcard model/nccl/*_parts.h) model/nccl/xml_fit.h model/nccl/xml_build.h \
-	model/workload_row.h model/workload_build.h model/transformer.h \
+	model/workload_row.h model/workload_build.h model/transformer.h model/moe.h \
 	sim/state.h sim/cli.h sim/load.h sim/report.h sim/cmd_show.h sim/cmd_import.h \
 	sim/draw.h sim/nccl_options.h search/perf.h search/explain_nccl.h \
 	search/tuned.h search/descent.h search/chosen.h \

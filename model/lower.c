@@ -1,11 +1,20 @@
 /*
  * lower.c - the model form of a workload: keys, and which lowering takes it.
  */
-#include "model/transformer.h"
+#include "model/moe.h"
 
 #include <limits.h>
 
-const char *const model_parallel_names[] = {"fsdp", NULL};
+const char *const model_parallel_names[] = {"fsdp", "ep", NULL};
+
+/* By parallelism: how it is lowered, and kernels and collectives of a layer
+   and step at most. */
+static const struct {
+    void (*lower)(struct model_builder *builder,
+                  const struct model_transformer *transformer,
+                  int rank_count);
+    double layer_ops;
+} lowerings[] = {{model_lower_fsdp, 40.0}, {model_lower_ep, 120.0}};
 
 #define AT(member) offsetof(struct model_transformer, member)
 
@@ -14,6 +23,13 @@ const char *const model_parallel_names[] = {"fsdp", NULL};
         .key = (name), .kind = MODEL_FIELD_COUNT, .dimension = MODEL_COUNT,    \
         .offset = AT(member), .min = 1, .max = (high), .required = true,       \
         .help = (text)                                                         \
+    }
+
+/* Left out: 0. */
+#define SOME(name, member, high, text)                                         \
+    {                                                                          \
+        .key = (name), .kind = MODEL_FIELD_COUNT, .dimension = MODEL_COUNT,    \
+        .offset = AT(member), .min = 0, .max = (high), .help = (text)          \
     }
 
 #define FLAG(name, member, fallback, text)                                     \
@@ -36,6 +52,17 @@ const struct model_field model_architecture_fields[] = {
      .help = "width of a head; hidden / heads when left out"},
     COUNT("ffn", ffn, 1e6, "width of the feed-forward network"),
     COUNT("vocabulary", vocabulary, 1e7, "tokens known"),
+    SOME("experts", experts, 1e5, "of a layer with experts; left out: none"),
+    SOME("top_k", top_k, 1e5, "experts that a token goes to"),
+    SOME("expert_ffn", expert_ffn, 1e6, "width of an expert; ffn if left out"),
+    SOME("shared_experts",
+         shared_experts,
+         1e5,
+         "experts of the same width that every token goes to"),
+    SOME("dense_layers",
+         dense_layers,
+         1e4,
+         "layers at the start that have no experts, but ffn"),
     FLAG("gated_ffn", gated_ffn, "false", "two up projections (SwiGLU)"),
     FLAG("tied_embedding",
          tied_embedding,
@@ -55,7 +82,12 @@ const struct model_field model_parallel_fields[] = {
      .offset = AT(parallel),
      .choices = model_parallel_names,
      .required = true,
-     .help = "fsdp: sharded over all ranks"},
+     .help = "fsdp: sharded over all ranks; ep: experts spread over ranks, "
+             "two halves of the batch in turns"},
+    SOME("expert_ranks",
+         expert_ranks,
+         16777216,
+         "ep: ranks that share the experts; all if left out"),
     FLAG("forward_prefetch",
          forward_prefetch,
          "true",
@@ -119,7 +151,8 @@ static enum model_status check_size(const struct model_node *root,
                                     const struct model_transformer *transformer,
                                     struct model_errors *errors)
 {
-    double ops = 40.0 * transformer->layers * transformer->steps;
+    double ops = lowerings[transformer->parallel].layer_ops *
+                 transformer->layers * transformer->steps;
     double heads = (double)transformer->micro_batch * transformer->heads *
                    transformer->sequence;
 
@@ -145,6 +178,7 @@ enum model_status model_lower(struct model_builder *builder,
                               struct model_errors *errors)
 {
     struct model_transformer transformer = {.hidden = 0};
+    int rank_count = model_topology_rank_count(topology);
     int before = errors->count;
 
     (void)bind_part(builder, root, "model", model_architecture_fields,
@@ -161,10 +195,10 @@ enum model_status model_lower(struct model_builder *builder,
         transformer.head_width = transformer.hidden / transformer.heads;
     }
     if (check(root, &transformer, errors) != MODEL_OK ||
+        model_moe_check(root, &transformer, rank_count, errors) != MODEL_OK ||
         check_size(root, &transformer, errors) != MODEL_OK) {
         return MODEL_BAD_INPUT;
     }
-    model_lower_fsdp(builder, &transformer,
-                     model_topology_rank_count(topology));
+    lowerings[transformer.parallel].lower(builder, &transformer, rank_count);
     return MODEL_OK;
 }

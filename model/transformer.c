@@ -6,21 +6,6 @@
  */
 #include "model/transformer.h"
 
-enum part_kind { GEMM, ATTENTION, NORM, ELEMENTWISE };
-
-/* One kernel of a layer. */
-struct part {
-    const char *name;
-    enum part_kind kind;
-    bool residual;  /* norm */
-    double columns; /* gemm, norm; elementwise: elements per token */
-    double inner;   /* gemm */
-    /* elementwise: what an element reads and writes, forward and backward */
-    double reads, writes, grad_reads, grad_writes;
-};
-
-enum { PARTS = 9 };
-
 static double query_width(const struct model_transformer *t)
 {
     return (double)t->heads * t->head_width;
@@ -31,8 +16,8 @@ static double key_width(const struct model_transformer *t)
     return (double)t->kv_heads * t->head_width;
 }
 
-static void layer_parts(const struct model_transformer *t,
-                        struct part parts[PARTS])
+void model_transformer_layer(const struct model_transformer *t,
+                             struct model_part parts[MODEL_LAYER_PARTS])
 {
     double h = t->hidden;
     double f = t->ffn;
@@ -40,31 +25,46 @@ static void layer_parts(const struct model_transformer *t,
     double q = query_width(t);
     double kv = key_width(t);
 
-    parts[0] = (struct part){"norm1", NORM, .columns = h};
-    parts[1] = (struct part){"qkv", GEMM, .columns = q + 2.0 * kv, .inner = h};
-    parts[2] = (struct part){"attention", ATTENTION, .columns = q};
-    parts[3] = (struct part){"out", GEMM, .columns = h, .inner = q};
-    parts[4] = (struct part){"norm2", NORM, .columns = h, .residual = true};
-    parts[5] = (struct part){"up", GEMM, .columns = g * f, .inner = h};
-    parts[6] = (struct part){
-        "activation",  ELEMENTWISE,           .columns = f,    .reads = g,
-        .writes = 1.0, .grad_reads = g + 1.0, .grad_writes = g};
-    parts[7] = (struct part){"down", GEMM, .columns = h, .inner = f};
-    parts[8] = (struct part){
-        "residual",    ELEMENTWISE,       .columns = h,      .reads = 2.0,
-        .writes = 1.0, .grad_reads = 2.0, .grad_writes = 1.0};
+    parts[0] = (struct model_part){"norm1", MODEL_PART_NORM, .columns = h};
+    parts[1] = (struct model_part){"qkv", MODEL_PART_GEMM,
+                                   .columns = q + 2.0 * kv, .inner = h};
+    parts[2] =
+        (struct model_part){"attention", MODEL_PART_ATTENTION, .columns = q};
+    parts[3] =
+        (struct model_part){"out", MODEL_PART_GEMM, .columns = h, .inner = q};
+    parts[4] = (struct model_part){"norm2", MODEL_PART_NORM, .columns = h,
+                                   .residual = true};
+    parts[5] = (struct model_part){"up", MODEL_PART_GEMM, .columns = g * f,
+                                   .inner = h};
+    parts[6] = (struct model_part){
+        "activation",  MODEL_PART_ELEMENTWISE, .columns = f,    .reads = g,
+        .writes = 1.0, .grad_reads = g + 1.0,  .grad_writes = g};
+    parts[7] =
+        (struct model_part){"down", MODEL_PART_GEMM, .columns = h, .inner = f};
+    parts[8] = (struct model_part){
+        "residual",    MODEL_PART_ELEMENTWISE, .columns = h,      .reads = 2.0,
+        .writes = 1.0, .grad_reads = 2.0,      .grad_writes = 1.0};
+}
+
+double model_parts_parameters(const struct model_part *parts, int count)
+{
+    double sum = 0.0;
+
+    for (int i = 0; i < count; i++) {
+        double groups =
+            parts[i].kind == MODEL_PART_GROUPED ? parts[i].groups : 1;
+
+        sum += groups * parts[i].columns * parts[i].inner; /* inner: gemms */
+    }
+    return sum;
 }
 
 double model_transformer_layer_parameters(const struct model_transformer *t)
 {
-    struct part parts[PARTS];
-    double sum = 0.0;
+    struct model_part parts[MODEL_LAYER_PARTS];
 
-    layer_parts(t, parts);
-    for (int i = 0; i < PARTS; i++) {
-        sum += parts[i].columns * parts[i].inner; /* inner: gemm */
-    }
-    return sum;
+    model_transformer_layer(t, parts);
+    return model_parts_parameters(parts, MODEL_LAYER_PARTS);
 }
 
 double model_transformer_root_parameters(const struct model_transformer *t)
@@ -99,11 +99,12 @@ static void emit_gemm(struct model_emitter *emitter,
                       const char *suffix,
                       double m,
                       double n,
-                      double k)
+                      double k,
+                      double batch)
 {
     emit(emitter, name, suffix,
          (struct model_op){
-             .kind = MODEL_OP_GEMM, .m = m, .n = n, .k = k, .batch = 1.0});
+             .kind = MODEL_OP_GEMM, .m = m, .n = n, .k = k, .batch = batch});
 }
 
 static void emit_streaming(struct model_emitter *emitter,
@@ -146,8 +147,9 @@ emit_attention(struct model_emitter *emitter, const char *name, bool backward)
                                model_attention_bytes(&attention, type_of(t))});
 }
 
-static void
-emit_norm(struct model_emitter *emitter, const struct part *part, bool backward)
+static void emit_norm(struct model_emitter *emitter,
+                      const struct model_part *part,
+                      bool backward)
 {
     const struct model_transformer *t = emitter->transformer;
 
@@ -156,22 +158,62 @@ emit_norm(struct model_emitter *emitter, const struct part *part, bool backward)
                                         part->residual, backward));
 }
 
-static void emit_forward(struct model_emitter *emitter, const struct part *part)
+/* Rows of each group. */
+static double group_rows(const struct model_emitter *emitter,
+                         const struct model_part *part)
+{
+    return tokens(emitter->transformer) * part->copies / part->groups;
+}
+
+static void emit_grouped(struct model_emitter *emitter,
+                         const struct model_part *part,
+                         const char *suffix,
+                         double n,
+                         double k)
+{
+    size_t count = (size_t)part->groups;
+    double *rows =
+        model_arena_array(emitter->builder->arena, count, sizeof(*rows));
+    struct model_gemm gemm = {.type = type_of(emitter->transformer),
+                              .n = n,
+                              .k = k,
+                              .groups = rows,
+                              .group_count = part->groups};
+
+    for (size_t i = 0; i < count; i++) {
+        rows[i] = group_rows(emitter, part);
+    }
+    emit(emitter, part->name, suffix,
+         (struct model_op){.kind = MODEL_OP_GROUPED_GEMM,
+                           .n = n,
+                           .k = k,
+                           .batch = 1.0,
+                           .rows = rows,
+                           .row_count = part->groups,
+                           .flops = model_gemm_flops(&gemm),
+                           .bytes = model_gemm_bytes(&gemm)});
+}
+
+static void emit_forward(struct model_emitter *emitter,
+                         const struct model_part *part)
 {
     const struct model_transformer *t = emitter->transformer;
 
     switch (part->kind) {
-    case GEMM:
+    case MODEL_PART_GEMM:
         emit_gemm(emitter, part->name, "", tokens(t), part->columns,
-                  part->inner);
+                  part->inner, 1.0);
         break;
-    case ATTENTION:
+    case MODEL_PART_GROUPED:
+        emit_grouped(emitter, part, "", part->columns, part->inner);
+        break;
+    case MODEL_PART_ATTENTION:
         emit_attention(emitter, part->name, false);
         break;
-    case NORM:
+    case MODEL_PART_NORM:
         emit_norm(emitter, part, false);
         break;
-    case ELEMENTWISE:
+    case MODEL_PART_ELEMENTWISE:
         emit_streaming(emitter, part->name, "", MODEL_OP_ELEMENTWISE,
                        model_streaming_elementwise(type_of(t),
                                                    part->columns * tokens(t),
@@ -181,24 +223,29 @@ static void emit_forward(struct model_emitter *emitter, const struct part *part)
 }
 
 static void emit_backward(struct model_emitter *emitter,
-                          const struct part *part)
+                          const struct model_part *part)
 {
     const struct model_transformer *t = emitter->transformer;
 
     switch (part->kind) {
-    case GEMM:
+    case MODEL_PART_GEMM:
         emit_gemm(emitter, part->name, ".dgrad", tokens(t), part->inner,
-                  part->columns);
+                  part->columns, 1.0);
         emit_gemm(emitter, part->name, ".wgrad", part->columns, part->inner,
-                  tokens(t));
+                  tokens(t), 1.0);
         break;
-    case ATTENTION:
+    case MODEL_PART_GROUPED:
+        emit_grouped(emitter, part, ".dgrad", part->inner, part->columns);
+        emit_gemm(emitter, part->name, ".wgrad", part->columns, part->inner,
+                  group_rows(emitter, part), part->groups);
+        break;
+    case MODEL_PART_ATTENTION:
         emit_attention(emitter, part->name, true);
         break;
-    case NORM:
+    case MODEL_PART_NORM:
         emit_norm(emitter, part, true);
         break;
-    case ELEMENTWISE:
+    case MODEL_PART_ELEMENTWISE:
         emit_streaming(
             emitter, part->name, ".grad", MODEL_OP_ELEMENTWISE,
             model_streaming_elementwise(type_of(t), part->columns * tokens(t),
@@ -207,24 +254,38 @@ static void emit_backward(struct model_emitter *emitter,
     }
 }
 
-void model_transformer_forward(struct model_emitter *emitter)
+void model_parts_forward(struct model_emitter *emitter,
+                         const struct model_part *parts,
+                         int count)
 {
-    struct part parts[PARTS];
-
-    layer_parts(emitter->transformer, parts);
-    for (int i = 0; i < PARTS; i++) {
+    for (int i = 0; i < count; i++) {
         emit_forward(emitter, &parts[i]);
     }
 }
 
-void model_transformer_backward(struct model_emitter *emitter)
+void model_parts_backward(struct model_emitter *emitter,
+                          const struct model_part *parts,
+                          int count)
 {
-    struct part parts[PARTS];
-
-    layer_parts(emitter->transformer, parts);
-    for (int i = PARTS - 1; i >= 0; i--) {
+    for (int i = count - 1; i >= 0; i--) {
         emit_backward(emitter, &parts[i]);
     }
+}
+
+void model_transformer_forward(struct model_emitter *emitter)
+{
+    struct model_part parts[MODEL_LAYER_PARTS];
+
+    model_transformer_layer(emitter->transformer, parts);
+    model_parts_forward(emitter, parts, MODEL_LAYER_PARTS);
+}
+
+void model_transformer_backward(struct model_emitter *emitter)
+{
+    struct model_part parts[MODEL_LAYER_PARTS];
+
+    model_transformer_layer(emitter->transformer, parts);
+    model_parts_backward(emitter, parts, MODEL_LAYER_PARTS);
 }
 
 /* Rows of the table are copied. */
@@ -241,9 +302,9 @@ void model_transformer_embed(struct model_emitter *emitter)
 void model_transformer_head_forward(struct model_emitter *emitter)
 {
     const struct model_transformer *t = emitter->transformer;
-    struct part norm = {"norm", NORM, .columns = t->hidden};
-    struct part logits = {"logits", GEMM, .columns = t->vocabulary,
-                          .inner = t->hidden};
+    struct model_part norm = {"norm", MODEL_PART_NORM, .columns = t->hidden};
+    struct model_part logits = {"logits", MODEL_PART_GEMM,
+                                .columns = t->vocabulary, .inner = t->hidden};
     /* Read the logits; write and read them once as fp32. */
     struct model_streaming loss = {.bytes =
                                        tokens(t) * t->vocabulary *
@@ -257,9 +318,9 @@ void model_transformer_head_forward(struct model_emitter *emitter)
 void model_transformer_head_backward(struct model_emitter *emitter)
 {
     const struct model_transformer *t = emitter->transformer;
-    struct part norm = {"norm", NORM, .columns = t->hidden};
-    struct part logits = {"logits", GEMM, .columns = t->vocabulary,
-                          .inner = t->hidden};
+    struct model_part norm = {"norm", MODEL_PART_NORM, .columns = t->hidden};
+    struct model_part logits = {"logits", MODEL_PART_GEMM,
+                                .columns = t->vocabulary, .inner = t->hidden};
 
     emit_backward(emitter, &logits);
     emit_backward(emitter, &norm);

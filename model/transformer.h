@@ -29,8 +29,10 @@ struct model_transformer {
     int hidden, layers, heads, kv_heads, head_width, ffn, vocabulary;
     bool gated_ffn;
     bool tied_embedding;
-    int type;     /* enum model_type */
-    int parallel; /* enum model_parallel */
+    int experts, top_k, expert_ffn, shared_experts, dense_layers; /* moe.h */
+    int type;         /* enum model_type */
+    int parallel;     /* enum model_parallel */
+    int expert_ranks; /* ep: of a group that shares the experts */
     bool forward_prefetch;
     bool backward_prefetch;
     int micro_batch; /* sequences per rank and step */
@@ -38,7 +40,7 @@ struct model_transformer {
     int sequence;    /* tokens */
 };
 
-enum model_parallel { MODEL_FSDP, MODEL_PARALLELS };
+enum model_parallel { MODEL_FSDP, MODEL_EP, MODEL_PARALLELS };
 
 extern const char *const model_parallel_names[MODEL_PARALLELS + 1];
 
@@ -46,6 +48,36 @@ extern const char *const model_parallel_names[MODEL_PARALLELS + 1];
 extern const struct model_field model_architecture_fields[];
 extern const struct model_field model_parallel_fields[];
 extern const struct model_field model_batch_fields[];
+
+enum model_part_kind {
+    MODEL_PART_GEMM,
+    MODEL_PART_GROUPED, /* a GEMM for each of several groups of equal rows */
+    MODEL_PART_ATTENTION,
+    MODEL_PART_NORM,
+    MODEL_PART_ELEMENTWISE
+};
+
+/* One kernel of a layer. */
+struct model_part {
+    const char *name;
+    enum model_part_kind kind;
+    bool residual;  /* norm */
+    double columns; /* gemms, norm; elementwise: elements per token */
+    double inner;   /* gemms */
+    int groups;     /* grouped */
+    double copies;  /* grouped: rows of all groups, per token */
+    /* elementwise: what an element reads and writes, forward and backward */
+    double reads, writes, grad_reads, grad_writes;
+};
+
+/* The table above; its first rows, up to the second norm, are attention's. */
+enum { MODEL_LAYER_PARTS = 9, MODEL_ATTENTION_PARTS = 5 };
+
+void model_transformer_layer(const struct model_transformer *t,
+                             struct model_part parts[MODEL_LAYER_PARTS]);
+
+/* Parameters of the GEMMs among them. */
+double model_parts_parameters(const struct model_part *parts, int count);
 
 /* Parameters of one layer; of embedding and head together. */
 double model_transformer_layer_parameters(const struct model_transformer *t);
@@ -62,7 +94,13 @@ struct model_emitter {
     int last;     /* index of the last kernel emitted */
 };
 
-/* Emit the kernels; each sets emitter->last. */
+/* Emit the kernels; each sets emitter->last. Backward from the last part on. */
+void model_parts_forward(struct model_emitter *emitter,
+                         const struct model_part *parts,
+                         int count);
+void model_parts_backward(struct model_emitter *emitter,
+                          const struct model_part *parts,
+                          int count);
 void model_transformer_forward(struct model_emitter *emitter);
 void model_transformer_backward(struct model_emitter *emitter);
 void model_transformer_embed(struct model_emitter *emitter);
@@ -77,5 +115,10 @@ void model_transformer_optimizer(struct model_emitter *emitter,
 void model_lower_fsdp(struct model_builder *builder,
                       const struct model_transformer *transformer,
                       int rank_count);
+
+/* Expert parallelism, ep.c. */
+void model_lower_ep(struct model_builder *builder,
+                    const struct model_transformer *transformer,
+                    int rank_count);
 
 #endif

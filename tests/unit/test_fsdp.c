@@ -10,7 +10,7 @@
  */
 #include "model/transformer.h"
 
-#include "tests/unit/fixture.h"
+#include "tests/unit/lowered.h"
 
 static const struct model_topology *machine(struct model_arena *arena)
 {
@@ -22,53 +22,7 @@ static struct model_workload *read_with(struct model_arena *arena,
                                         const char *const *sets,
                                         int set_count)
 {
-    struct model_workload *w = model_arena_alloc(arena, sizeof *w);
-    struct model_errors errors = {.arena = arena};
-    enum model_status status = model_workload_read(arena, name, sets, set_count,
-                                                   machine(arena), w, &errors);
-
-    fixture_no_errors(&errors);
-    assert_int_equal(status, MODEL_OK);
-    return w;
-}
-
-static int count_of(const struct model_workload *w, int kind)
-{
-    int count = 0;
-
-    for (int i = 0; i < w->op_count; i++) {
-        count += w->ops[i].kind == kind ? 1 : 0;
-    }
-    return count;
-}
-
-static double bytes_of(const struct model_workload *w, int kind)
-{
-    double bytes = 0;
-
-    for (int i = 0; i < w->op_count; i++) {
-        bytes += w->ops[i].kind == kind ? w->ops[i].bytes : 0;
-    }
-    return bytes;
-}
-
-static bool waits_for(const struct model_workload *w, int op, int other)
-{
-    for (int i = 0; i < w->ops[op].after_count; i++) {
-        if (w->ops[op].after[i] == other) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Does the op with one id wait for the op with the other, by `after`? */
-static void
-expect_wait(const struct model_workload *w, const char *id, const char *other)
-{
-    if (!waits_for(w, fixture_op(w, id), fixture_op(w, other))) {
-        fail_msg("%s does not wait for %s", id, other);
-    }
+    return lowered_read(arena, machine(arena), name, sets, set_count);
 }
 
 struct shape {
@@ -130,14 +84,14 @@ static void counts_and_sums(void **state)
             read_with(*state, shape->name, NULL, 0);
         double layers_bytes = shape->layers * shape->layer_bytes;
 
-        assert_int_equal(count_of(w, MODEL_OP_ALL_GATHER),
+        assert_int_equal(lowered_count(w, MODEL_OP_ALL_GATHER),
                          shape->steps * (2 * shape->layers + 1));
-        assert_int_equal(count_of(w, MODEL_OP_REDUCE_SCATTER),
+        assert_int_equal(lowered_count(w, MODEL_OP_REDUCE_SCATTER),
                          shape->steps * (shape->layers + 1));
-        assert_int_equal(count_of(w, MODEL_OP_ALL_REDUCE), 0);
-        assert_near(bytes_of(w, MODEL_OP_ALL_GATHER),
+        assert_int_equal(lowered_count(w, MODEL_OP_ALL_REDUCE), 0);
+        assert_near(lowered_bytes(w, MODEL_OP_ALL_GATHER),
                     shape->steps * (2 * layers_bytes + shape->root_bytes), 0);
-        assert_near(bytes_of(w, MODEL_OP_REDUCE_SCATTER),
+        assert_near(lowered_bytes(w, MODEL_OP_REDUCE_SCATTER),
                     shape->steps * (layers_bytes + shape->root_bytes), 0);
     }
 }
@@ -268,7 +222,7 @@ static void the_optimizer_has_its_shard(void **state)
     assert_string_equal(op->id, "optimizer.adamw");
     assert_near_ratio(op->bytes, 28.0 * (32 * 78643200.0 + 262144000.0) / 16.0,
                       1e-12);
-    expect_wait(w, "optimizer.adamw", "step0.root.reduce_scatter");
+    lowered_expect_wait(w, "optimizer.adamw", "step0.root.reduce_scatter");
 }
 
 /*
@@ -280,23 +234,24 @@ static void forward_prefetch(void **state)
 {
     const struct model_workload *w = read_with(*state, "phi-2-fsdp", NULL, 0);
 
-    expect_wait(w, "step0.embed.0.embed", "step0.root.all_gather");
+    lowered_expect_wait(w, "step0.embed.0.embed", "step0.root.all_gather");
     assert_int_equal(
         w->ops[fixture_op(w, "step0.forward.0.all_gather")].after_count, 0);
-    expect_wait(w, "step0.forward.1.all_gather", "step0.embed.0.embed");
+    lowered_expect_wait(w, "step0.forward.1.all_gather", "step0.embed.0.embed");
     for (int layer = 0; layer < 32; layer++) {
-        expect_wait(
+        lowered_expect_wait(
             w, model_arena_format(*state, "step0.forward.%d.norm1", layer),
             model_arena_format(*state, "step0.forward.%d.all_gather", layer));
         if (layer >= 2) {
             const char *gather = model_arena_format(
                 *state, "step0.forward.%d.all_gather", layer);
 
-            expect_wait(w, gather,
-                        model_arena_format(*state, "step0.forward.%d.residual",
-                                           layer - 2));
+            lowered_expect_wait(w, gather,
+                                model_arena_format(*state,
+                                                   "step0.forward.%d.residual",
+                                                   layer - 2));
             /* and not for the layer before it: they overlap */
-            assert_false(waits_for(
+            assert_false(lowered_waits(
                 w, fixture_op(w, gather),
                 fixture_op(w, model_arena_format(*state,
                                                  "step0.forward.%d.residual",
@@ -314,7 +269,7 @@ static void no_forward_prefetch(void **state)
     static const char *const sets[] = {"parallel.forward_prefetch=false"};
     const struct model_workload *w = read_with(*state, "phi-2-fsdp", sets, 1);
 
-    expect_wait(w, "step0.forward.1.all_gather", "step0.embed.0.embed");
+    lowered_expect_wait(w, "step0.forward.1.all_gather", "step0.embed.0.embed");
     for (int layer = 1; layer < 32; layer++) {
         const char *gather =
             model_arena_format(*state, "step0.forward.%d.all_gather", layer);
@@ -324,12 +279,13 @@ static void no_forward_prefetch(void **state)
             fixture_op(w, model_arena_format(
                               *state, "step0.forward.%d.residual", layer - 1)));
         if (layer > 1) {
-            expect_wait(w, gather,
-                        model_arena_format(*state, "step0.forward.%d.residual",
-                                           layer - 2));
+            lowered_expect_wait(w, gather,
+                                model_arena_format(*state,
+                                                   "step0.forward.%d.residual",
+                                                   layer - 2));
         }
     }
-    assert_int_equal(count_of(w, MODEL_OP_ALL_GATHER), 65);
+    assert_int_equal(lowered_count(w, MODEL_OP_ALL_GATHER), 65);
 }
 
 /*
@@ -341,24 +297,26 @@ static void backward_prefetch(void **state)
 {
     const struct model_workload *w = read_with(*state, "phi-2-fsdp", NULL, 0);
 
-    expect_wait(w, "step0.backward.31.all_gather", "step0.head.0.loss");
+    lowered_expect_wait(w, "step0.backward.31.all_gather", "step0.head.0.loss");
     for (int layer = 31; layer >= 0; layer--) {
         const char *gather =
             model_arena_format(*state, "step0.backward.%d.all_gather", layer);
         const char *scatter = model_arena_format(
             *state, "step0.backward.%d.reduce_scatter", layer);
 
-        expect_wait(w,
-                    model_arena_format(
-                        *state, "step0.backward.%d.residual.grad", layer),
-                    gather);
-        expect_wait(
+        lowered_expect_wait(
+            w,
+            model_arena_format(*state, "step0.backward.%d.residual.grad",
+                               layer),
+            gather);
+        lowered_expect_wait(
             w, scatter,
             model_arena_format(*state, "step0.backward.%d.norm1.grad", layer));
         if (layer <= 29) {
-            expect_wait(w, gather,
-                        model_arena_format(
-                            *state, "step0.backward.%d.norm1.grad", layer + 2));
+            lowered_expect_wait(
+                w, gather,
+                model_arena_format(*state, "step0.backward.%d.norm1.grad",
+                                   layer + 2));
             assert_true(
                 fixture_op(w, gather) <
                 fixture_op(w, model_arena_format(
@@ -366,7 +324,8 @@ static void backward_prefetch(void **state)
                                   layer + 2)));
         }
     }
-    expect_wait(w, "step0.root.reduce_scatter", "step0.backward.0.norm1.grad");
+    lowered_expect_wait(w, "step0.root.reduce_scatter",
+                        "step0.backward.0.norm1.grad");
 }
 
 static void no_backward_prefetch(void **state)
@@ -374,15 +333,15 @@ static void no_backward_prefetch(void **state)
     static const char *const sets[] = {"parallel.backward_prefetch=false"};
     const struct model_workload *w = read_with(*state, "phi-2-fsdp", sets, 1);
 
-    expect_wait(w, "step0.backward.30.all_gather", "step0.head.0.loss");
+    lowered_expect_wait(w, "step0.backward.30.all_gather", "step0.head.0.loss");
     for (int layer = 0; layer < 30; layer++) {
-        expect_wait(
+        lowered_expect_wait(
             w,
             model_arena_format(*state, "step0.backward.%d.all_gather", layer),
             model_arena_format(*state, "step0.backward.%d.norm1.grad",
                                layer + 2));
     }
-    assert_int_equal(count_of(w, MODEL_OP_ALL_GATHER), 65);
+    assert_int_equal(lowered_count(w, MODEL_OP_ALL_GATHER), 65);
 }
 
 /* Kernels on one stream, collectives, of higher priority, on another. */
@@ -476,8 +435,8 @@ static void one_layer_works(void **state)
     static const char *const sets[] = {"model.layers=1"};
     const struct model_workload *w = read_with(*state, "phi-2-fsdp", sets, 1);
 
-    assert_int_equal(count_of(w, MODEL_OP_ALL_GATHER), 3);
-    assert_int_equal(count_of(w, MODEL_OP_REDUCE_SCATTER), 2);
+    assert_int_equal(lowered_count(w, MODEL_OP_ALL_GATHER), 3);
+    assert_int_equal(lowered_count(w, MODEL_OP_REDUCE_SCATTER), 2);
 }
 
 int main(void)
