@@ -274,20 +274,20 @@ void model_lower_ep(struct model_builder *builder,
                     int rank_count)
 {
     int sharing = transformer->expert_ranks;
-    struct ep ep = {
-        .builder = builder,
-        .whole = transformer,
-        .half = *transformer,
-        .moe = model_moe_layer(transformer, transformer->experts / sharing),
-        .compute = model_builder_stream(builder, "compute", 0),
-        .comm = model_builder_stream(builder, "comm", 1)};
+    struct ep ep = {.builder = builder,
+                    .whole = transformer,
+                    .half = *transformer,
+                    .compute = model_builder_stream(builder, "compute", 0),
+                    .comm = model_builder_stream(builder, "comm", 1)};
     int last = MODEL_UNSET;
     struct model_emitter emit;
 
+    ep.half.micro_batch = transformer->micro_batch / HALVES;
+    ep.moe = model_moe_layer(builder->arena, &ep.half,
+                             transformer->experts / sharing);
     ep.group = sharing < rank_count
                    ? family(&ep, "ep", sharing, 1)
                    : model_builder_find_group(builder, "world");
-    ep.half.micro_batch = transformer->micro_batch / HALVES;
     for (ep.step = 0; ep.step < transformer->steps; ep.step++) {
         forward(&ep);
         last = backward(&ep);

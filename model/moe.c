@@ -59,30 +59,37 @@ static struct model_part reorder(const char *name,
         .writes = k, .grad_reads = k,        .grad_writes = k};
 }
 
-static struct model_part grouped(const char *name,
-                                 const struct model_transformer *t,
-                                 int groups,
-                                 double columns,
-                                 double inner)
+/* Copies of a rank's tokens of one micro-batch. */
+static double copies(const struct model_transformer *t)
 {
-    return (struct model_part){
-        name,           MODEL_PART_GROUPED, .columns = columns,
-        .inner = inner, .groups = groups,   .copies = t->top_k};
+    return (double)t->micro_batch * t->sequence * t->top_k;
 }
 
-static struct model_stage experts(const struct model_transformer *t, int local)
+static struct model_stage
+experts(struct model_arena *arena, const struct model_transformer *t, int local)
 {
     struct model_stage stage = {.count = 0};
-    double h = t->hidden;
+    double *rows = model_arena_array(arena, (size_t)local, sizeof(*rows));
     double f = t->expert_ffn;
-    double g = t->gated_ffn ? 2.0 : 1.0;
+    struct model_part up = {"expert.up",
+                            MODEL_PART_GROUPED,
+                            .columns = (t->gated_ffn ? 2.0 : 1.0) * f,
+                            .inner = t->hidden,
+                            .rows = rows,
+                            .groups = local};
+    struct model_part down = {"expert.down",        MODEL_PART_GROUPED,
+                              .columns = t->hidden, .inner = f,
+                              .rows = rows,         .groups = local};
 
+    for (int i = 0; i < local; i++) {
+        rows[i] = copies(t) / local;
+    }
     if (local > 1) {
         add(&stage, reorder("sort", t));
     }
-    add(&stage, grouped("expert.up", t, local, g * f, h));
+    add(&stage, up);
     add(&stage, activation("expert.activation", t, t->top_k * f));
-    add(&stage, grouped("expert.down", t, local, h, f));
+    add(&stage, down);
     if (local > 1) {
         add(&stage, reorder("unsort", t));
     }
@@ -116,11 +123,12 @@ static struct model_stage output(const struct model_transformer *t)
     return stage;
 }
 
-struct model_moe model_moe_layer(const struct model_transformer *t,
+struct model_moe model_moe_layer(struct model_arena *arena,
+                                 const struct model_transformer *t,
                                  int local_experts)
 {
     return (struct model_moe){.attention = attention(t),
-                              .experts = experts(t, local_experts),
+                              .experts = experts(arena, t, local_experts),
                               .shared = shared(t),
                               .output = output(t)};
 }
@@ -138,8 +146,7 @@ double model_moe_expert_parameters(const struct model_moe *moe)
 
 double model_moe_copies_bytes(const struct model_transformer *t)
 {
-    return (double)t->micro_batch * t->sequence * t->top_k * t->hidden *
-           model_type_bytes((enum model_type)t->type);
+    return copies(t) * t->hidden * model_type_bytes((enum model_type)t->type);
 }
 
 /* -- checks -- */

@@ -55,15 +55,19 @@ enum model_status model_moe_check(const struct model_node *root,
                                   int rank_count,
                                   struct model_errors *errors);
 
-/* local_experts: of a rank, >= 1. */
-struct model_moe model_moe_layer(const struct model_transformer *t,
+/*
+ * The layer for the tokens of one micro-batch of t. local_experts: of a rank,
+ * >= 1. Rows of the experts come from the arena.
+ */
+struct model_moe model_moe_layer(struct model_arena *arena,
+                                 const struct model_transformer *t,
                                  int local_experts);
 
 /* Of a layer: what every rank has of it, and its local experts. */
 double model_moe_common_parameters(const struct model_moe *moe);
 double model_moe_expert_parameters(const struct model_moe *moe);
 
-/* Bytes that a rank holds of all copies of its tokens: T k h of the type. */
+/* Bytes of all copies of a rank's tokens of one micro-batch: T k h. */
 double model_moe_copies_bytes(const struct model_transformer *t);
 
 #endif

@@ -158,37 +158,24 @@ static void emit_norm(struct model_emitter *emitter,
                                         part->residual, backward));
 }
 
-/* Rows of each group. */
-static double group_rows(const struct model_emitter *emitter,
-                         const struct model_part *part)
-{
-    return tokens(emitter->transformer) * part->copies / part->groups;
-}
-
 static void emit_grouped(struct model_emitter *emitter,
                          const struct model_part *part,
                          const char *suffix,
                          double n,
                          double k)
 {
-    size_t count = (size_t)part->groups;
-    double *rows =
-        model_arena_array(emitter->builder->arena, count, sizeof(*rows));
     struct model_gemm gemm = {.type = type_of(emitter->transformer),
                               .n = n,
                               .k = k,
-                              .groups = rows,
+                              .groups = part->rows,
                               .group_count = part->groups};
 
-    for (size_t i = 0; i < count; i++) {
-        rows[i] = group_rows(emitter, part);
-    }
     emit(emitter, part->name, suffix,
          (struct model_op){.kind = MODEL_OP_GROUPED_GEMM,
                            .n = n,
                            .k = k,
                            .batch = 1.0,
-                           .rows = rows,
+                           .rows = part->rows,
                            .row_count = part->groups,
                            .flops = model_gemm_flops(&gemm),
                            .bytes = model_gemm_bytes(&gemm)});
@@ -237,7 +224,7 @@ static void emit_backward(struct model_emitter *emitter,
     case MODEL_PART_GROUPED:
         emit_grouped(emitter, part, ".dgrad", part->inner, part->columns);
         emit_gemm(emitter, part->name, ".wgrad", part->columns, part->inner,
-                  group_rows(emitter, part), part->groups);
+                  part->rows[0], part->groups);
         break;
     case MODEL_PART_ATTENTION:
         emit_attention(emitter, part->name, true);

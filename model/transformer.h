@@ -61,11 +61,11 @@ enum model_part_kind {
 struct model_part {
     const char *name;
     enum model_part_kind kind;
-    bool residual;  /* norm */
-    double columns; /* gemms, norm; elementwise: elements per token */
-    double inner;   /* gemms */
-    int groups;     /* grouped */
-    double copies;  /* grouped: rows of all groups, per token */
+    bool residual;      /* norm */
+    double columns;     /* gemms, norm; elementwise: elements per token */
+    double inner;       /* gemms */
+    const double *rows; /* grouped: of each group, all alike. Borrowed */
+    int groups;         /* grouped */
     /* elementwise: what an element reads and writes, forward and backward */
     double reads, writes, grad_reads, grad_writes;
 };

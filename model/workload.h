@@ -3,8 +3,8 @@
  *
  * A workload file has one of two forms. The op form lists the operations (see
  * workload_ops.c for the keys). The model form gives architecture, parallelism
- * and batch, and is lowered to the same list (transformer.h, fsdp.c). Every
- * rank runs the list; collectives join the ranks of their group.
+ * and batch, and is lowered to the same list (transformer.h, fsdp.c, ep.c).
+ * Every rank runs the list; collectives join the ranks of their group.
  */
 #ifndef MODEL_WORKLOAD_H
 #define MODEL_WORKLOAD_H
