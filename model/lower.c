@@ -91,11 +91,11 @@ const struct model_field model_parallel_fields[] = {
     FLAG("forward_prefetch",
          forward_prefetch,
          "true",
-         "gather the next layer under this one"),
+         "fsdp: gather the next layer under this one"),
     FLAG("backward_prefetch",
          backward_prefetch,
          "true",
-         "gather the next layer before this one's gradients"),
+         "fsdp: gather the next layer before this one's gradients"),
     {.key = NULL}};
 
 const struct model_field model_batch_fields[] = {

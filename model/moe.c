@@ -157,6 +157,16 @@ struct fault {
     const char *part, *key, *hint, *message;
 };
 
+static struct fault first_of(const struct fault *faults, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (faults[i].present) {
+            return faults[i];
+        }
+    }
+    return (struct fault){.present = false};
+}
+
 /* Keys that do not go together. */
 static struct fault keys_fault(const struct model_transformer *t)
 {
@@ -178,12 +188,7 @@ static struct fault keys_fault(const struct model_transformer *t)
         {some && t->dense_layers >= t->layers, "model", "dense_layers",
          "write less than layers", "no layer has experts"}};
 
-    for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
-        if (faults[i].present) {
-            return faults[i];
-        }
-    }
-    return (struct fault){.present = false};
+    return first_of(faults, sizeof(faults) / sizeof(faults[0]));
 }
 
 /* Ranks and batch that do not divide; t has all keys. */
@@ -204,12 +209,7 @@ static struct fault division_fault(const struct model_transformer *t,
          "write a multiple of a rank's experts",
          "tokens do not divide over the experts"}};
 
-    for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
-        if (faults[i].present) {
-            return faults[i];
-        }
-    }
-    return (struct fault){.present = false};
+    return first_of(faults, sizeof(faults) / sizeof(faults[0]));
 }
 
 static enum model_status report(const struct model_node *root,
