@@ -5,7 +5,7 @@
 
 #include <limits.h>
 
-const char *const model_parallel_names[] = {"fsdp", "ep", NULL};
+const char *const model_parallel_names[] = {"fsdp", "ep", "tp", "dp", NULL};
 
 /* By parallelism: how it is lowered, and kernels and collectives of a layer
    and step at most. */
@@ -14,7 +14,10 @@ static const struct {
                   const struct model_transformer *transformer,
                   int rank_count);
     double layer_ops;
-} lowerings[] = {{model_lower_fsdp, 40.0}, {model_lower_ep, 120.0}};
+} lowerings[] = {{model_lower_fsdp, 40.0},
+                 {model_lower_ep, 120.0},
+                 {model_lower_tp, 60.0},
+                 {model_lower_tp, 30.0}};
 
 #define AT(member) offsetof(struct model_transformer, member)
 
@@ -83,7 +86,8 @@ const struct model_field model_parallel_fields[] = {
      .choices = model_parallel_names,
      .required = true,
      .help = "fsdp: sharded over all ranks; ep: experts spread over ranks, "
-             "two halves of the batch in turns"},
+             "two halves of the batch in turns; tp: layers cut over ranks, and "
+             "replicas of them; dp: a replica on each rank"},
     SOME("expert_ranks",
          expert_ranks,
          16777216,
@@ -96,7 +100,28 @@ const struct model_field model_parallel_fields[] = {
          backward_prefetch,
          "true",
          "fsdp: gather the next layer before this one's gradients"),
+    SOME("size", shards, 16777216, "tp: ranks that share each layer"),
+    FLAG("domino",
+         domino,
+         "true",
+         "tp: two halves of the batch in turns, so that they overlap"),
+    {.key = "bucket",
+     .kind = MODEL_FIELD_QUANTITY,
+     .dimension = MODEL_BYTES,
+     .offset = AT(bucket_bytes),
+     .default_text = "80 MB",
+     .help = "tp, dp: gradients that are reduced together, at least"},
     {.key = NULL}};
+
+/* Keys of `parallel` that only some kinds have. */
+static const struct {
+    const char *key;
+    int kinds; /* bits, 1 << enum model_parallel */
+} owners[] = {{"forward_prefetch", 1 << MODEL_FSDP},
+              {"backward_prefetch", 1 << MODEL_FSDP},
+              {"size", 1 << MODEL_TP},
+              {"domino", 1 << MODEL_TP},
+              {"bucket", 1 << MODEL_TP | 1 << MODEL_DP}};
 
 const struct model_field model_batch_fields[] = {
     COUNT("micro", micro_batch, 1e6, "sequences per rank and step"),
@@ -142,6 +167,27 @@ static enum model_status check(const struct model_node *root,
         return model_errors_add(errors, MODEL_BAD_INPUT, model->place,
                                 "model.heads", "write head_width",
                                 "hidden does not divide over heads");
+    }
+    return MODEL_OK;
+}
+
+static enum model_status check_owners(const struct model_node *root,
+                                      const struct model_transformer *t,
+                                      struct model_errors *errors)
+{
+    const struct model_node *parallel = model_node_find(root, "parallel");
+
+    for (size_t i = 0; i < sizeof(owners) / sizeof(*owners); i++) {
+        const struct model_node *node =
+            model_node_find(parallel, owners[i].key);
+
+        if (node != NULL && (owners[i].kinds >> t->parallel & 1) == 0) {
+            return model_errors_add(
+                errors, MODEL_BAD_INPUT, node->key_place,
+                model_arena_format(errors->arena, "parallel.%s", node->key),
+                "leave it out", "%s has no such key",
+                model_parallel_names[t->parallel]);
+        }
     }
     return MODEL_OK;
 }
@@ -195,7 +241,9 @@ enum model_status model_lower(struct model_builder *builder,
         transformer.head_width = transformer.hidden / transformer.heads;
     }
     if (check(root, &transformer, errors) != MODEL_OK ||
+        check_owners(root, &transformer, errors) != MODEL_OK ||
         model_moe_check(root, &transformer, rank_count, errors) != MODEL_OK ||
+        model_tp_check(root, &transformer, rank_count, errors) != MODEL_OK ||
         check_size(root, &transformer, errors) != MODEL_OK) {
         return MODEL_BAD_INPUT;
     }

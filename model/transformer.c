@@ -25,25 +25,36 @@ void model_transformer_layer(const struct model_transformer *t,
     double q = query_width(t);
     double kv = key_width(t);
 
-    parts[0] = (struct model_part){"norm1", MODEL_PART_NORM, .columns = h};
-    parts[1] = (struct model_part){"qkv", MODEL_PART_GEMM,
-                                   .columns = q + 2.0 * kv, .inner = h};
-    parts[2] =
+    parts[MODEL_ROW_NORM1] =
+        (struct model_part){"norm1", MODEL_PART_NORM, .columns = h};
+    parts[MODEL_ROW_QKV] = (struct model_part){
+        "qkv", MODEL_PART_GEMM, .columns = q + 2.0 * kv, .inner = h};
+    parts[MODEL_ROW_ATTENTION] =
         (struct model_part){"attention", MODEL_PART_ATTENTION, .columns = q};
-    parts[3] =
+    parts[MODEL_ROW_OUT] =
         (struct model_part){"out", MODEL_PART_GEMM, .columns = h, .inner = q};
-    parts[4] = (struct model_part){"norm2", MODEL_PART_NORM, .columns = h,
-                                   .residual = true};
-    parts[5] = (struct model_part){"up", MODEL_PART_GEMM, .columns = g * f,
-                                   .inner = h};
-    parts[6] = (struct model_part){
+    parts[MODEL_ROW_NORM2] = (struct model_part){
+        "norm2", MODEL_PART_NORM, .columns = h, .residual = true};
+    parts[MODEL_ROW_UP] = (struct model_part){"up", MODEL_PART_GEMM,
+                                              .columns = g * f, .inner = h};
+    parts[MODEL_ROW_ACTIVATION] = (struct model_part){
         "activation",  MODEL_PART_ELEMENTWISE, .columns = f,    .reads = g,
         .writes = 1.0, .grad_reads = g + 1.0,  .grad_writes = g};
-    parts[7] =
+    parts[MODEL_ROW_DOWN] =
         (struct model_part){"down", MODEL_PART_GEMM, .columns = h, .inner = f};
-    parts[8] = (struct model_part){
+    parts[MODEL_ROW_RESIDUAL] = (struct model_part){
         "residual",    MODEL_PART_ELEMENTWISE, .columns = h,      .reads = 2.0,
         .writes = 1.0, .grad_reads = 2.0,      .grad_writes = 1.0};
+}
+
+void model_transformer_head(const struct model_transformer *t,
+                            struct model_part parts[MODEL_HEAD_PARTS])
+{
+    parts[MODEL_HEAD_NORM] =
+        (struct model_part){"norm", MODEL_PART_NORM, .columns = t->hidden};
+    parts[MODEL_HEAD_LOGITS] =
+        (struct model_part){"logits", MODEL_PART_GEMM, .columns = t->vocabulary,
+                            .inner = t->hidden};
 }
 
 double model_parts_parameters(const struct model_part *parts, int count)
@@ -209,8 +220,8 @@ static void emit_forward(struct model_emitter *emitter,
     }
 }
 
-static void emit_backward(struct model_emitter *emitter,
-                          const struct model_part *part)
+void model_part_input_gradient(struct model_emitter *emitter,
+                               const struct model_part *part)
 {
     const struct model_transformer *t = emitter->transformer;
 
@@ -218,13 +229,9 @@ static void emit_backward(struct model_emitter *emitter,
     case MODEL_PART_GEMM:
         emit_gemm(emitter, part->name, ".dgrad", tokens(t), part->inner,
                   part->columns, 1.0);
-        emit_gemm(emitter, part->name, ".wgrad", part->columns, part->inner,
-                  tokens(t), 1.0);
         break;
     case MODEL_PART_GROUPED:
         emit_grouped(emitter, part, ".dgrad", part->inner, part->columns);
-        emit_gemm(emitter, part->name, ".wgrad", part->columns, part->inner,
-                  part->rows[0], part->groups);
         break;
     case MODEL_PART_ATTENTION:
         emit_attention(emitter, part->name, true);
@@ -238,6 +245,18 @@ static void emit_backward(struct model_emitter *emitter,
             model_streaming_elementwise(type_of(t), part->columns * tokens(t),
                                         part->grad_reads, part->grad_writes));
         break;
+    }
+}
+
+void model_part_weight_gradient(struct model_emitter *emitter,
+                                const struct model_part *part)
+{
+    if (part->kind == MODEL_PART_GEMM) {
+        emit_gemm(emitter, part->name, ".wgrad", part->columns, part->inner,
+                  tokens(emitter->transformer), 1.0);
+    } else if (part->kind == MODEL_PART_GROUPED) {
+        emit_gemm(emitter, part->name, ".wgrad", part->columns, part->inner,
+                  part->rows[0], part->groups);
     }
 }
 
@@ -255,7 +274,8 @@ void model_parts_backward(struct model_emitter *emitter,
                           int count)
 {
     for (int i = count - 1; i >= 0; i--) {
-        emit_backward(emitter, &parts[i]);
+        model_part_input_gradient(emitter, &parts[i]);
+        model_part_weight_gradient(emitter, &parts[i]);
     }
 }
 
@@ -285,32 +305,27 @@ void model_transformer_embed(struct model_emitter *emitter)
                                         model_type_bytes(type_of(t))));
 }
 
-/* The final norm, the projection to the vocabulary, and the loss. */
+/* And the loss. */
 void model_transformer_head_forward(struct model_emitter *emitter)
 {
     const struct model_transformer *t = emitter->transformer;
-    struct model_part norm = {"norm", MODEL_PART_NORM, .columns = t->hidden};
-    struct model_part logits = {"logits", MODEL_PART_GEMM,
-                                .columns = t->vocabulary, .inner = t->hidden};
+    struct model_part parts[MODEL_HEAD_PARTS];
     /* Read the logits; write and read them once as fp32. */
     struct model_streaming loss = {.bytes =
                                        tokens(t) * t->vocabulary *
                                        (model_type_bytes(type_of(t)) + 8.0)};
 
-    emit_forward(emitter, &norm);
-    emit_forward(emitter, &logits);
+    model_transformer_head(t, parts);
+    model_parts_forward(emitter, parts, MODEL_HEAD_PARTS);
     emit_streaming(emitter, "loss", "", MODEL_OP_MEMORY, loss);
 }
 
 void model_transformer_head_backward(struct model_emitter *emitter)
 {
-    const struct model_transformer *t = emitter->transformer;
-    struct model_part norm = {"norm", MODEL_PART_NORM, .columns = t->hidden};
-    struct model_part logits = {"logits", MODEL_PART_GEMM,
-                                .columns = t->vocabulary, .inner = t->hidden};
+    struct model_part parts[MODEL_HEAD_PARTS];
 
-    emit_backward(emitter, &logits);
-    emit_backward(emitter, &norm);
+    model_transformer_head(emitter->transformer, parts);
+    model_parts_backward(emitter, parts, MODEL_HEAD_PARTS);
 }
 
 void model_transformer_optimizer(struct model_emitter *emitter,

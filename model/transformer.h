@@ -30,9 +30,12 @@ struct model_transformer {
     bool gated_ffn;
     bool tied_embedding;
     int experts, top_k, expert_ffn, shared_experts, dense_layers; /* moe.h */
-    int type;         /* enum model_type */
-    int parallel;     /* enum model_parallel */
-    int expert_ranks; /* ep: of a group that shares the experts */
+    int type;            /* enum model_type */
+    int parallel;        /* enum model_parallel */
+    int expert_ranks;    /* ep: of a group that shares the experts */
+    int shards;          /* tp: ranks that share a layer */
+    bool domino;         /* tp: a micro-batch in two halves */
+    double bucket_bytes; /* tp, dp: gradients reduced together */
     bool forward_prefetch;
     bool backward_prefetch;
     int micro_batch; /* sequences per rank and step */
@@ -40,7 +43,13 @@ struct model_transformer {
     int sequence;    /* tokens */
 };
 
-enum model_parallel { MODEL_FSDP, MODEL_EP, MODEL_PARALLELS };
+enum model_parallel {
+    MODEL_FSDP,
+    MODEL_EP,
+    MODEL_TP,
+    MODEL_DP,
+    MODEL_PARALLELS
+};
 
 extern const char *const model_parallel_names[MODEL_PARALLELS + 1];
 
@@ -71,10 +80,28 @@ struct model_part {
 };
 
 /* The table above; its first rows, up to the second norm, are attention's. */
-enum { MODEL_LAYER_PARTS = 9, MODEL_ATTENTION_PARTS = 5 };
+enum {
+    MODEL_ROW_NORM1,
+    MODEL_ROW_QKV,
+    MODEL_ROW_ATTENTION,
+    MODEL_ROW_OUT,
+    MODEL_ROW_NORM2,
+    MODEL_ROW_UP,
+    MODEL_ROW_ACTIVATION,
+    MODEL_ROW_DOWN,
+    MODEL_ROW_RESIDUAL,
+    MODEL_LAYER_PARTS,
+    MODEL_ATTENTION_PARTS = MODEL_ROW_NORM2 + 1
+};
 
 void model_transformer_layer(const struct model_transformer *t,
                              struct model_part parts[MODEL_LAYER_PARTS]);
+
+/* The final norm, and the projection to the vocabulary. */
+enum { MODEL_HEAD_NORM, MODEL_HEAD_LOGITS, MODEL_HEAD_PARTS };
+
+void model_transformer_head(const struct model_transformer *t,
+                            struct model_part parts[MODEL_HEAD_PARTS]);
 
 /* Parameters of the GEMMs among them. */
 double model_parts_parameters(const struct model_part *parts, int count);
@@ -101,6 +128,14 @@ void model_parts_forward(struct model_emitter *emitter,
 void model_parts_backward(struct model_emitter *emitter,
                           const struct model_part *parts,
                           int count);
+
+/* Backward of a part is these two, for lowerings that put a collective between
+   them: all but the weight gradient of a GEMM, then that, if it is a GEMM. */
+void model_part_input_gradient(struct model_emitter *emitter,
+                               const struct model_part *part);
+void model_part_weight_gradient(struct model_emitter *emitter,
+                                const struct model_part *part);
+
 void model_transformer_forward(struct model_emitter *emitter);
 void model_transformer_backward(struct model_emitter *emitter);
 void model_transformer_embed(struct model_emitter *emitter);
@@ -118,6 +153,19 @@ void model_lower_fsdp(struct model_builder *builder,
 
 /* Expert parallelism, ep.c. */
 void model_lower_ep(struct model_builder *builder,
+                    const struct model_transformer *transformer,
+                    int rank_count);
+
+/*
+ * Tensor parallelism in families of `shards` ranks, and data parallelism over
+ * the rest, tp.c. The check is whether the shape divides; for any kind. For
+ * dp it sets what tp would have: one rank a layer, no halves.
+ */
+enum model_status model_tp_check(const struct model_node *root,
+                                 struct model_transformer *t,
+                                 int rank_count,
+                                 struct model_errors *errors);
+void model_lower_tp(struct model_builder *builder,
                     const struct model_transformer *transformer,
                     int rank_count);
 
