@@ -24,6 +24,7 @@ struct row {
     struct search_tuned tuned;
     double speedup;
     double bound_us; /* no plan is faster */
+    double best_us;  /* the fastest plan found for this input */
 };
 
 struct table {
@@ -34,11 +35,26 @@ struct table {
     int row_count;
 };
 
+/* The names of those that the table compares by itself. */
+static const char *usual_strategies(struct model_arena *arena)
+{
+    const char *text = "";
+
+    for (int i = 0; search_strategies[i].name != NULL; i++) {
+        if (search_strategies[i].compared) {
+            text = model_arena_format(arena, "%s%s%s", text,
+                                      text[0] != '\0' ? "," : "",
+                                      search_strategies[i].name);
+        }
+    }
+    return text;
+}
+
 static enum model_status read_strategies(struct table *table)
 {
     const char *text = table->cli->options.strategies != NULL
                            ? table->cli->options.strategies
-                           : "nccl,autoccl,lagom";
+                           : usual_strategies(table->cli->arena);
     char *copy = model_arena_text(table->cli->arena, text);
     char *state = NULL;
 
@@ -65,6 +81,27 @@ static enum model_status read_strategies(struct table *table)
                                   "no strategy given");
 }
 
+/* Over the last rows, which are one input's; NCCL's plan counts, listed or
+ * not. */
+static void find_best(struct table *table)
+{
+    struct row *rows = &table->rows[table->row_count - table->strategy_count];
+    double best_us = rows[0].tuned.nccl_us;
+
+    for (int i = 0; i < table->strategy_count; i++) {
+        best_us = fmin(best_us, rows[i].tuned.outcome.iteration_us);
+    }
+    for (int i = 0; i < table->strategy_count; i++) {
+        rows[i].best_us = best_us;
+    }
+}
+
+/* How much longer than the fastest plan found, or than the bound. */
+static double gap_ratio(const struct row *row, double than_us)
+{
+    return row->tuned.outcome.iteration_us / than_us - 1.0;
+}
+
 /* All strategies on one input; speedups are over NCCL, tuned or not. */
 static enum model_status compare_input(struct table *table,
                                        const struct sim_input *input)
@@ -82,6 +119,9 @@ static enum model_status compare_input(struct table *table,
                 search_bound_us(table->cli->arena, &row->tuned.problem);
             table->row_count++;
         }
+    }
+    if (status == MODEL_OK) {
+        find_best(table);
     }
     return status;
 }
@@ -182,12 +222,13 @@ static void print_row(const struct table *table, const struct row *row)
     const struct model_published *published = published_for(table, row);
     FILE *out = table->cli->out;
 
-    (void)fprintf(out, "%-*s %6d  %-*s  %-8s %12.3f %8.3f %6s %6d",
+    (void)fprintf(out, "%-*s %6d  %-*s  %-8s %12.3f %8.3f %6s %6.2f%% %6d",
                   longest(table, false), row->input->topology.name,
                   model_topology_rank_count(&row->input->topology),
                   longest(table, true), row->input->workload.name,
                   row->strategy->name, row->tuned.outcome.iteration_us / 1000.0,
                   row->speedup, best_speedup(row, best, sizeof(best)),
+                  100.0 * gap_ratio(row, row->best_us),
                   row->tuned.outcome.evaluations);
     if (published != NULL) {
         (void)fprintf(out, "  %.2f-%.2f  %s", published->min_ratio,
@@ -229,6 +270,42 @@ static double mean_speedup(const struct table *table,
     return count > 0 ? exp(sum / count) : 0.0;
 }
 
+/* The means of a strategy's gaps, or NAN where no row has one. */
+static double mean_gap(const struct table *table,
+                       const struct search_strategy *strategy,
+                       bool to_bound)
+{
+    double sum = 0.0;
+    int count = 0;
+
+    for (int i = 0; i < table->row_count; i++) {
+        const struct row *row = &table->rows[i];
+        double than_us = to_bound ? row->bound_us : row->best_us;
+
+        if (row->strategy == strategy && than_us > 0.0) {
+            sum += gap_ratio(row, than_us);
+            count++;
+        }
+    }
+    return count > 0 ? sum / count : (double)NAN;
+}
+
+static void
+print_gaps(const struct table *table, const char *title, bool to_bound)
+{
+    FILE *out = table->cli->out;
+
+    if (isnan(mean_gap(table, table->strategies[0], to_bound))) {
+        return;
+    }
+    (void)fprintf(out, "%s:", title);
+    for (int i = 0; i < table->strategy_count; i++) {
+        (void)fprintf(out, " %s %.2f%%", table->strategies[i]->name,
+                      100.0 * mean_gap(table, table->strategies[i], to_bound));
+    }
+    (void)fputc('\n', out);
+}
+
 static void print_outside(FILE *out, const struct table *table)
 {
     int outside = 0;
@@ -259,7 +336,7 @@ static void print_text(const struct table *table)
 
     (void)fprintf(out,
                   "%-*s   GPUs  %-*s  strategy iteration ms  speedup   best "
-                  " evals  published\n",
+                  "    gap  evals  published\n",
                   longest(table, false), "topology", longest(table, true),
                   "workload");
     for (int i = 0; i < table->row_count; i++) {
@@ -274,6 +351,8 @@ static void print_text(const struct table *table)
                       mean_speedup(table, table->strategies[i]));
     }
     (void)fputc('\n', out);
+    print_gaps(table, "mean gap to the fastest plan found", false);
+    print_gaps(table, "mean gap to the bound", true);
     print_outside(out, table);
     for (int i = 0; i < table->row_count; i += table->strategy_count) {
         const struct model_topology *topology = &table->rows[i].input->topology;
@@ -298,7 +377,8 @@ static void print_csv(const struct table *table)
     FILE *out = table->cli->out;
 
     (void)fputs("topology,workload,strategy,iteration_us,speedup_vs_nccl,"
-                "evaluations,published_min,published_max,bound_us\n",
+                "evaluations,published_min,published_max,bound_us,"
+                "gap_to_best_ratio,gap_to_bound_ratio\n",
                 out);
     for (int i = 0; i < table->row_count; i++) {
         const struct row *row = &table->rows[i];
@@ -315,7 +395,12 @@ static void print_csv(const struct table *table)
         } else {
             (void)fputs(",,", out);
         }
-        (void)fprintf(out, "%.6f\n", row->bound_us);
+        (void)fprintf(out, "%.6f,%.6f,", row->bound_us,
+                      gap_ratio(row, row->best_us));
+        if (row->bound_us > 0.0) {
+            (void)fprintf(out, "%.6f", gap_ratio(row, row->bound_us));
+        }
+        (void)fputc('\n', out);
     }
 }
 
@@ -365,6 +450,11 @@ static enum model_status print_json(const struct table *table)
         sim_json_count(json, "evaluations", row->tuned.outcome.evaluations);
         sim_json_number(json, "bound_us",
                         row->bound_us > 0.0 ? row->bound_us : (double)NAN);
+        sim_json_number(json, "gap_to_best_ratio",
+                        gap_ratio(row, row->best_us));
+        sim_json_number(json, "gap_to_bound_ratio",
+                        row->bound_us > 0.0 ? gap_ratio(row, row->bound_us)
+                                            : (double)NAN);
         put_plan(json, row);
     }
     status = sim_json_print(root, table->cli->out);

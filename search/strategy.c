@@ -6,12 +6,38 @@
 #include <string.h>
 
 const struct search_strategy search_strategies[] = {
-    {"nccl", "NCCL's own choice, nothing tuned", search_find_nccl},
+    {"nccl", "NCCL's own choice, nothing tuned", search_find_nccl, true},
     {"autoccl", "each collective as fast as it can be (AutoCCL, NSDI'25)",
-     search_find_autoccl},
+     search_find_autoccl, true},
     {"lagom", "collectives just fast enough to hide (Lagom, arXiv 2602.20656)",
-     search_find_lagom},
+     search_find_lagom, true},
+    {"static", "one number of channels for all collectives (Liger)",
+     search_find_static, false},
+    {"afnfa", "one set of NCCL's variables for the job (AFNFA, APNet'23)",
+     search_find_afnfa, false},
+    {"random", "the best of plans drawn at random", search_find_random, false},
+    {"anneal", "simulated annealing over whole plans", search_find_anneal,
+     false},
+    {"oracle", "the best that long search finds, after all the others",
+     search_find_oracle, false},
     {.name = NULL}};
+
+/* "write nccl, autoccl or lagom", of all there are. */
+static const char *list_names(struct model_arena *arena)
+{
+    const char *text = "write";
+
+    for (int i = 0; search_strategies[i].name != NULL; i++) {
+        bool last = search_strategies[i + 1].name == NULL;
+
+        text = model_arena_format(arena, "%s%s%s", text,
+                                  i == 0 ? " "
+                                  : last ? " or "
+                                         : ", ",
+                                  search_strategies[i].name);
+    }
+    return text;
+}
 
 const struct search_strategy *search_strategy_find(const char *name,
                                                    struct model_errors *errors)
@@ -31,7 +57,7 @@ const struct search_strategy *search_strategy_find(const char *name,
         errors, MODEL_USAGE, place, NULL,
         nearest != NULL
             ? model_arena_format(errors->arena, "did you mean \"%s\"?", nearest)
-            : "write nccl, autoccl or lagom",
+            : list_names(errors->arena),
         "no such strategy: %s", name);
     return NULL;
 }

@@ -13,6 +13,9 @@ struct search_task {
     struct search_evaluator *evaluator;
     struct model_errors *errors;
     uint64_t seed;
+    /* Evaluations that a strategy may use; 0: as many as is its own. NCCL,
+     * AutoCCL and Lagom end by themselves. */
+    int budget;
     /* Called after each evaluation when not NULL; for progress. */
     void (*progress)(void *context, int evaluations, double iteration_us);
     void *progress_context;
@@ -39,6 +42,7 @@ struct search_strategy {
     const char *summary;
     enum model_status (*find)(struct search_task *task,
                               struct search_outcome *outcome);
+    bool compared; /* by compare, when it is not told which */
 };
 
 /* Ended by a row without name. */
@@ -76,5 +80,15 @@ enum model_status search_find_autoccl(struct search_task *task,
                                       struct search_outcome *outcome);
 enum model_status search_find_lagom(struct search_task *task,
                                     struct search_outcome *outcome);
+enum model_status search_find_static(struct search_task *task,
+                                     struct search_outcome *outcome);
+enum model_status search_find_afnfa(struct search_task *task,
+                                    struct search_outcome *outcome);
+enum model_status search_find_random(struct search_task *task,
+                                     struct search_outcome *outcome);
+enum model_status search_find_anneal(struct search_task *task,
+                                     struct search_outcome *outcome);
+enum model_status search_find_oracle(struct search_task *task,
+                                     struct search_outcome *outcome);
 
 #endif

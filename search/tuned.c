@@ -3,6 +3,7 @@
  */
 #include "search/tuned.h"
 
+#include <limits.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -67,6 +68,7 @@ static enum model_status search(struct sim_cli *cli,
                                 struct model_arena *work,
                                 struct model_arena *scratch)
 {
+    uint64_t budget = cli->options.budget;
     bool show = !cli->options.quiet && isatty(fileno(cli->log)) != 0;
     struct progress progress = {.cli = cli, .text = strategy->name};
     struct search_simulator simulator = {&tuned->problem, scratch};
@@ -76,6 +78,8 @@ static enum model_status search(struct sim_cli *cli,
                                .evaluator = &evaluator,
                                .errors = cli->errors,
                                .seed = cli->options.seed,
+                               .budget =
+                                   budget < INT_MAX ? (int)budget : INT_MAX,
                                .progress = show ? show_progress : NULL,
                                .progress_context = &progress};
     enum model_status status = search_run(strategy, &task, &tuned->outcome);

@@ -46,9 +46,11 @@ static const struct option options[] = {
     {"plan", 'p', TEXT, SIM_CLI_RUN | SIM_CLI_EXPLAIN, AT(plan), "FILE", NULL,
      "settings of collectives, made by tune"},
     {"strategy", 's', TEXT, SIM_CLI_RUN | SIM_CLI_TUNE | SIM_CLI_EXPLAIN,
-     AT(strategy), "NAME", NULL, "nccl, autoccl or lagom"},
+     AT(strategy), "NAME", NULL, "who chooses settings"},
     {"strategies", 0, TEXT, SIM_CLI_COMPARE, AT(strategies), "LIST", NULL,
-     "names with commas between (nccl,autoccl,lagom)"},
+     "such names with commas between"},
+    {"budget", 0, NUMBER, SIMULATES, AT(budget), "NUMBER", NULL,
+     "iterations that a search may measure (its own)"},
     {"trace", 0, TEXT, SIM_CLI_RUN, AT(trace), "FILE", NULL,
      "write a timeline for Perfetto or chrome://tracing"},
     {"output", 'o', TEXT, SIM_CLI_TUNE | SIM_CLI_IMPORT, AT(output), "FILE",
@@ -120,8 +122,25 @@ void sim_cli_overview(FILE *stream)
                 stream);
 }
 
+/* " (nccl,autoccl,lagom)": those that compare takes by itself. */
+static void print_usual(FILE *stream)
+{
+    struct sim_cli_name row;
+    int printed = 0;
+
+    for (int i = 0; (row = sim_cli_strategy(i)).name != NULL; i++) {
+        if (row.usual) {
+            (void)fprintf(stream, "%s%s", printed++ > 0 ? "," : " (", row.name);
+        }
+    }
+    (void)fputs(")", stream);
+}
+
 static void print_default(const struct option *option, FILE *stream)
 {
+    if (option->offset == AT(strategies)) {
+        print_usual(stream);
+    }
     if (option->choices == NULL) {
         return;
     }
@@ -130,6 +149,16 @@ static void print_default(const struct option *option, FILE *stream)
         (void)fprintf(stream, "%s%s", i > 0 ? ", " : "", option->choices[i]);
     }
     (void)fputs(")", stream);
+}
+
+static void print_strategies(FILE *stream)
+{
+    struct sim_cli_name row;
+
+    (void)fputs("\nStrategies:\n", stream);
+    for (int i = 0; (row = sim_cli_strategy(i)).name != NULL; i++) {
+        (void)fprintf(stream, "  %-10s%s\n", row.name, row.summary);
+    }
 }
 
 void sim_cli_help(const struct sim_command *command, FILE *stream)
@@ -155,6 +184,9 @@ void sim_cli_help(const struct sim_command *command, FILE *stream)
         (void)fprintf(stream, " %s", option->help);
         print_default(option, stream);
         (void)fputc('\n', stream);
+    }
+    if (((int)command->bit & SIMULATES) != 0) {
+        print_strategies(stream);
     }
     (void)fprintf(stream, "\nExample:\n  %s\n", command->example);
 }

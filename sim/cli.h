@@ -48,7 +48,8 @@ struct sim_options {
     int ranks;                                /* enum sim_rank_mode */
     int form;                                 /* enum sim_form */
     uint64_t seed;
-    uint64_t nodes; /* import; 0: as the format has it */
+    uint64_t budget; /* evaluations; 0: the strategy's own */
+    uint64_t nodes;  /* import; 0: as the format has it */
     bool quiet;
     bool verbose;
     bool check;
@@ -86,6 +87,16 @@ struct sim_command {
     enum sim_cli_command_bit bit;
     int operand_max;
 };
+
+/* A name that an option takes, as help lists it. */
+struct sim_cli_name {
+    const char *name; /* NULL past the last */
+    const char *summary;
+    bool usual; /* taken when the option is not given */
+};
+
+/* The strategies, which only the program knows; sim/main.c. */
+struct sim_cli_name sim_cli_strategy(int index);
 
 /* The commands of the program, ended by a row without name; sim/main.c. */
 extern const struct sim_command sim_commands[];

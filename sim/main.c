@@ -68,6 +68,13 @@ const struct sim_command sim_commands[] = {
      .example = "lagom help topology node.pcie"},
     {.name = NULL}};
 
+struct sim_cli_name sim_cli_strategy(int index)
+{
+    const struct search_strategy *row = &search_strategies[index];
+
+    return (struct sim_cli_name){row->name, row->summary, row->compared};
+}
+
 /* Results that did not reach the disk must not look like success. */
 static enum model_status close_output(enum model_status status)
 {

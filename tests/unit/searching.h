@@ -112,10 +112,13 @@ make_form(struct model_arena *arena,
     return form;
 }
 
-static inline struct search_outcome search_form(struct model_arena *arena,
-                                                struct form *form,
-                                                const char *name,
-                                                uint64_t seed)
+/* Run a strategy on a form; budget 0: its own. */
+static inline struct search_outcome
+search_form_within(struct model_arena *arena,
+                   struct form *form,
+                   const char *name,
+                   uint64_t seed,
+                   int budget)
 {
     struct model_errors errors = {.arena = arena};
     struct search_evaluator evaluator = {.evaluate = evaluate_form,
@@ -124,7 +127,8 @@ static inline struct search_outcome search_form(struct model_arena *arena,
                                .problem = form->problem,
                                .evaluator = &evaluator,
                                .errors = &errors,
-                               .seed = seed};
+                               .seed = seed,
+                               .budget = budget};
     struct search_outcome outcome;
 
     assert_int_equal(
@@ -139,6 +143,14 @@ static inline struct search_outcome search_form(struct model_arena *arena,
                                        &form->log[form->calls - 1][i]));
     }
     return outcome;
+}
+
+static inline struct search_outcome search_form(struct model_arena *arena,
+                                                struct form *form,
+                                                const char *name,
+                                                uint64_t seed)
+{
+    return search_form_within(arena, form, name, seed, 0);
 }
 
 static inline double x_of_10(int class_index, const struct model_config *config)
