@@ -15,6 +15,8 @@
  */
 #include "sim/state.h"
 
+#include "model/collective_time.h"
+
 #include <math.h>
 
 enum { LEAST_LOAD_PS = 1 };
@@ -218,21 +220,16 @@ static void add_joint(struct sim *sim, const struct sim_joint *joint)
     }
 }
 
-/*
- * Rate of a link with bytes in flight on it: P2P over PCIe loses above the
- * onset (topology.h).
- */
+/* Rate of a link with bytes in flight on it. */
 static double
 congested_bytes_per_us(const struct sim *sim, int link, double in_flight_bytes)
 {
-    const struct model_pcie *pcie = &sim->request.topology->pcie;
     double rate = sim->link_bytes_per_us[link];
 
-    if (!sim->link_congests[link] || in_flight_bytes <= pcie->onset_bytes) {
-        return rate;
-    }
-    return rate *
-           pow(in_flight_bytes / pcie->onset_bytes, -pcie->congestion_exponent);
+    return sim->link_congests[link]
+               ? model_pcie_congested_bytes_per_us(&sim->request.topology->pcie,
+                                                   rate, in_flight_bytes)
+               : rate;
 }
 
 /* Capacities of the links that are in use, by what is in flight. */
@@ -263,27 +260,17 @@ static void set_capacities(struct sim *sim)
     }
 }
 
-/* The most that links and memory let one channel of a lone joint move. */
+/* What links and memory of a joint's ranks would give it alone. */
 static double shared_rate(const struct sim *sim, const struct sim_joint *joint)
 {
-    const struct model_collective *cost = joint->cost;
-    double hbm = (double)cost->channels * cost->hbm_ratio;
-    double rate = HUGE_VAL;
+    double hbm = HUGE_VAL;
 
     for (int i = 0; i < joint->members.count; i++) {
         int rank = model_group_rank(&joint->members, i);
 
-        rate = fmin(rate, hbm_bytes_per_us(sim->ranks[rank].gpu) / hbm);
+        hbm = fmin(hbm, hbm_bytes_per_us(sim->ranks[rank].gpu));
     }
-    for (int i = 0; i < cost->use_count; i++) {
-        double flows = cost->uses[i].flows;
-
-        rate =
-            fmin(rate, congested_bytes_per_us(sim, cost->uses[i].link,
-                                              flows * cost->in_flight_bytes) /
-                           flows);
-    }
-    return rate;
+    return model_collective_shared_bytes_per_us(joint->cost, &sim->fabric, hbm);
 }
 
 double sim_rates_alone(const struct sim *sim, const struct sim_joint *joint)
@@ -291,19 +278,10 @@ double sim_rates_alone(const struct sim *sim, const struct sim_joint *joint)
     return fmin(joint->cost->channel_bytes_per_us, shared_rate(sim, joint));
 }
 
-/* See collective.h: all channels begin, and wait, at once. */
-double sim_rates_lockstep_us(const struct sim *sim,
-                             const struct sim_joint *joint)
+double sim_rates_fill_us(const struct sim *sim, const struct sim_joint *joint)
 {
-    const struct model_collective *cost = joint->cost;
-    double step_us =
-        cost->step_latency_us + cost->step_bytes / shared_rate(sim, joint);
-    double filled_us =
-        cost->fill_bytes / shared_rate(sim, joint) - cost->fill_us;
-
-    return fmax(filled_us, 0.0) +
-           (double)cost->first_steps *
-               fmax(step_us - cost->step_bytes / joint->alone_rate, 0.0);
+    return model_collective_fill_us(joint->cost, joint->alone_rate,
+                                    shared_rate(sim, joint));
 }
 
 /* What was used since the last solve. */

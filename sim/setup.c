@@ -299,8 +299,7 @@ static void set_joints(struct setup *setup, int index)
         joint->alone_rate = 1.0;
         if (joint->cost->channel_bytes > 0.0) {
             joint->alone_rate = sim_rates_alone(sim, joint);
-            joint->fill_us =
-                joint->cost->fill_us + sim_rates_lockstep_us(sim, joint);
+            joint->fill_us = sim_rates_fill_us(sim, joint);
         }
     }
 }

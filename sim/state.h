@@ -167,9 +167,8 @@ void sim_rates_update(struct sim *sim);
 void sim_rates_schedule_run(struct sim *sim, int run);
 /* rates.c: rate of a joint that has the machine to itself. */
 double sim_rates_alone(const struct sim *sim, const struct sim_joint *joint);
-/* rates.c: what its first steps take longer than its later ones. */
-double sim_rates_lockstep_us(const struct sim *sim,
-                             const struct sim_joint *joint);
+/* rates.c: from resident to steady progress. */
+double sim_rates_fill_us(const struct sim *sim, const struct sim_joint *joint);
 
 /* sim.c: a kernel that has SMs, or a collective on the device, for totals. */
 void sim_count(struct sim *sim, const struct sim_run *run, int change);
