@@ -31,6 +31,7 @@ struct table {
     struct sim_cli *cli;
     const struct search_strategy *strategies[STRATEGIES_MAX];
     int strategy_count;
+    const struct search_evaluator_kind *evaluator;
     struct row *rows;
     int row_count;
 };
@@ -50,6 +51,7 @@ static const char *usual_strategies(struct model_arena *arena)
     return text;
 }
 
+/* Which strategies to compare, and by what they measure. */
 static enum model_status read_strategies(struct table *table)
 {
     const char *text = table->cli->options.strategies != NULL
@@ -58,6 +60,11 @@ static enum model_status read_strategies(struct table *table)
     char *copy = model_arena_text(table->cli->arena, text);
     char *state = NULL;
 
+    table->evaluator = search_evaluator_find(table->cli->options.evaluator,
+                                             table->cli->errors);
+    if (table->evaluator == NULL) {
+        return MODEL_USAGE;
+    }
     for (char *name = strtok_r(copy, ",", &state); name != NULL;
          name = strtok_r(NULL, ",", &state)) {
         const struct search_strategy *strategy =
@@ -354,6 +361,10 @@ static void print_text(const struct table *table)
     print_gaps(table, "mean gap to the fastest plan found", false);
     print_gaps(table, "mean gap to the bound", true);
     print_outside(out, table);
+    if (table->evaluator != &search_evaluators[0]) {
+        (void)fprintf(out, "searched by the %s: %s; all times are simulated\n",
+                      table->evaluator->name, table->evaluator->summary);
+    }
     for (int i = 0; i < table->row_count; i += table->strategy_count) {
         const struct model_topology *topology = &table->rows[i].input->topology;
 
@@ -378,7 +389,7 @@ static void print_csv(const struct table *table)
 
     (void)fputs("topology,workload,strategy,iteration_us,speedup_vs_nccl,"
                 "evaluations,published_min,published_max,bound_us,"
-                "gap_to_best_ratio,gap_to_bound_ratio\n",
+                "gap_to_best_ratio,gap_to_bound_ratio,evaluator\n",
                 out);
     for (int i = 0; i < table->row_count; i++) {
         const struct row *row = &table->rows[i];
@@ -400,7 +411,7 @@ static void print_csv(const struct table *table)
         if (row->bound_us > 0.0) {
             (void)fprintf(out, "%.6f", gap_ratio(row, row->bound_us));
         }
-        (void)fputc('\n', out);
+        (void)fprintf(out, ",%s\n", table->evaluator->name);
     }
 }
 
@@ -435,6 +446,7 @@ static enum model_status print_json(const struct table *table)
 
     sim_json_text(root, "version", LAGOM_VERSION);
     sim_json_count(root, "seed", (int64_t)table->cli->options.seed);
+    sim_json_text(root, "evaluator", table->evaluator->name);
     sim_report_put_overrides(table->cli, root);
     rows = sim_json_put_array(root, "rows");
     for (int i = 0; i < table->row_count; i++) {

@@ -1,8 +1,9 @@
 /*
  * evaluator.h - how a search measures a plan.
  *
- * An evaluator is a function and a context: the simulator here; a closed form
- * or real GPUs elsewhere. Every call counts as one evaluation.
+ * An evaluator is a function and a context: the simulator, or Lagom's cost
+ * model in closed form; real GPUs elsewhere. Every call counts as one
+ * evaluation.
  */
 #ifndef SEARCH_EVALUATOR_H
 #define SEARCH_EVALUATOR_H
@@ -32,5 +33,42 @@ struct search_simulator {
 
 /* The simulator as evaluator. context must outlive it. */
 struct search_evaluator search_simulate(struct search_simulator *context);
+
+/*
+ * Evaluators by name. Their context lives in the arena and borrows problem and
+ * scratch, which is reset at each call. opens: MODEL_BAD_INPUT with the faults
+ * in errors when the workload cannot run on the topology.
+ */
+struct search_evaluator_kind {
+    const char *name;
+    const char *summary;
+    enum model_status (*open)(struct model_arena *arena,
+                              struct model_arena *scratch,
+                              const struct search_problem *problem,
+                              struct search_evaluator *evaluator,
+                              struct model_errors *errors);
+};
+
+/* Ended by a row without name; the first is the default. */
+extern const struct search_evaluator_kind search_evaluators[];
+
+/*
+ * The kind of that name (NULL: the default), or NULL after reporting the fault
+ * with the nearest name.
+ */
+const struct search_evaluator_kind *
+search_evaluator_find(const char *name, struct model_errors *errors);
+
+/* Rows of the table. */
+enum model_status search_open_simulator(struct model_arena *arena,
+                                        struct model_arena *scratch,
+                                        const struct search_problem *problem,
+                                        struct search_evaluator *evaluator,
+                                        struct model_errors *errors);
+enum model_status search_open_model(struct model_arena *arena,
+                                    struct model_arena *scratch,
+                                    const struct search_problem *problem,
+                                    struct search_evaluator *evaluator,
+                                    struct model_errors *errors);
 
 #endif

@@ -61,6 +61,19 @@ static enum model_status evaluate_nccl(struct search_task *task,
     return search_iteration_us(task, configs, nccl_us);
 }
 
+/* Simulate the outcome, unless the simulator searched, and NCCL's choice. */
+static enum model_status check(struct search_task *task,
+                               struct search_tuned *tuned)
+{
+    enum model_status status = MODEL_OK;
+
+    if (tuned->evaluator != &search_evaluators[0]) {
+        status = search_iteration_us(task, tuned->outcome.configs,
+                                     &tuned->outcome.iteration_us);
+    }
+    return status == MODEL_OK ? evaluate_nccl(task, &tuned->nccl_us) : status;
+}
+
 /* The search with its two arenas; they are freed by the caller. */
 static enum model_status search(struct sim_cli *cli,
                                 const struct search_strategy *strategy,
@@ -71,8 +84,9 @@ static enum model_status search(struct sim_cli *cli,
     uint64_t budget = cli->options.budget;
     bool show = !cli->options.quiet && isatty(fileno(cli->log)) != 0;
     struct progress progress = {.cli = cli, .text = strategy->name};
-    struct search_simulator simulator = {&tuned->problem, scratch};
-    struct search_evaluator evaluator = search_simulate(&simulator);
+    struct search_simulator context = {&tuned->problem, scratch};
+    struct search_evaluator simulator = search_simulate(&context);
+    struct search_evaluator evaluator;
     struct search_task task = {.arena = work,
                                .problem = &tuned->problem,
                                .evaluator = &evaluator,
@@ -82,10 +96,16 @@ static enum model_status search(struct sim_cli *cli,
                                    budget < INT_MAX ? (int)budget : INT_MAX,
                                .progress = show ? show_progress : NULL,
                                .progress_context = &progress};
-    enum model_status status = search_run(strategy, &task, &tuned->outcome);
+    enum model_status status = tuned->evaluator->open(
+        work, scratch, &tuned->problem, &evaluator, cli->errors);
 
     if (status == MODEL_OK) {
-        status = evaluate_nccl(&task, &tuned->nccl_us);
+        status = search_run(strategy, &task, &tuned->outcome);
+    }
+    if (status == MODEL_OK) {
+        tuned->searched_us = tuned->outcome.iteration_us;
+        task.evaluator = &simulator;
+        status = check(&task, tuned);
     }
     if (status == MODEL_OK) {
         keep(cli->arena, tuned);
@@ -125,6 +145,11 @@ enum model_status search_tune(struct sim_cli *cli,
     struct model_arena *scratch;
     enum model_status status;
 
+    tuned->evaluator =
+        search_evaluator_find(cli->options.evaluator, cli->errors);
+    if (tuned->evaluator == NULL) {
+        return MODEL_USAGE;
+    }
     search_problem_make(cli->arena, &input->nccl, &tuned->problem);
     work = model_arena_new();
     scratch = model_arena_new();

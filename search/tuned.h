@@ -12,10 +12,16 @@
 struct search_tuned {
     struct search_problem problem;
     struct search_outcome outcome;
-    double nccl_us; /* an iteration with NCCL's own choice */
+    const struct search_evaluator_kind *evaluator; /* that searched */
+    double searched_us; /* what that says of the outcome's iteration */
+    double nccl_us;     /* an iteration with NCCL's own choice */
 };
 
-/* Run a strategy on an input; progress goes to cli->log. */
+/*
+ * Run a strategy on an input; progress goes to cli->log. It measures by the
+ * evaluator of --evaluator; the times of its outcome and of NCCL's choice are
+ * simulated in any case.
+ */
 enum model_status search_tune(struct sim_cli *cli,
                               const struct sim_input *input,
                               const struct search_strategy *strategy,

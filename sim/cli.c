@@ -51,6 +51,8 @@ static const struct option options[] = {
      "such names with commas between"},
     {"budget", 0, NUMBER, SIMULATES, AT(budget), "NUMBER", NULL,
      "iterations that a search may measure (its own)"},
+    {"evaluator", 0, TEXT, SIM_CLI_TUNE | SIM_CLI_COMPARE, AT(evaluator),
+     "NAME", NULL, "what a search measures by: simulator or model (simulator)"},
     {"trace", 0, TEXT, SIM_CLI_RUN, AT(trace), "FILE", NULL,
      "write a timeline for Perfetto or chrome://tracing"},
     {"output", 'o', TEXT, SIM_CLI_TUNE | SIM_CLI_IMPORT, AT(output), "FILE",

@@ -35,6 +35,7 @@ struct sim_options {
     const char *plan;
     const char *strategy;
     const char *strategies;
+    const char *evaluator;
     const char *trace;
     const char *output;
     const char *nccl;                         /* --nccl VERSION */
