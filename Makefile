@@ -25,13 +25,15 @@ PROGRAM  := $(if $(filter build/release,$(DIR)),build/lagom,$(DIR)/lagom)
 LIBRARY  := $(DIR)/liblagom.a
 
 FOLDERS     := model model/nccl sim search validate
-SOURCES     := $(filter-out sim/main.c,$(wildcard $(FOLDERS:%=%/*.c)))
+SOURCES     := $(filter-out sim/main.c validate/model.c,$(wildcard $(FOLDERS:%=%/*.c)))
 OBJECTS     := $(SOURCES:%.c=$(DIR)/%.o)
 MAIN        := $(DIR)/sim/main.o
 TESTS       := $(wildcard tests/unit/test_*.c tests/property/test_*.c)
 TEST_BINS   := $(TESTS:%.c=$(DIR)/%)
 SIMGRID_BIN := $(DIR)/tests/simgrid/test_simgrid
-ALL_OBJECTS := $(OBJECTS) $(MAIN) $(TEST_BINS:%=%.o) $(SIMGRID_BIN).o
+MODEL_BIN   := $(DIR)/validate/model
+ALL_OBJECTS := $(OBJECTS) $(MAIN) $(TEST_BINS:%=%.o) $(SIMGRID_BIN).o \
+	$(MODEL_BIN).o
 
 # --- flags: ours, then the user's -------------------------------------------
 
@@ -129,10 +131,11 @@ simgrid: ## compare our sharing of links with SimGrid's, where it is installed
 		echo '0 passed, 0 failed'; \
 	fi
 
-validate: deps ## print how near the model comes to shipped measurements
-	@$(MAKE) all
+validate: deps ## print how near models come to measurements, and the cost model to the simulator
+	@$(MAKE) all $(MODEL_BIN)
 	@BUILD_DIR=$(DIR) validate/replay.sh
 	@BUILD_DIR=$(DIR) validate/gemm.sh
+	@BUILD_DIR=$(DIR) validate/model.sh
 
 plots: ## draw build/plots/*.svg and *.png from fresh results
 	@.ci/deps $(BUILD_PACKAGES) $(PLOT_PACKAGES)
@@ -272,6 +275,10 @@ build/lagom: build/release/lagom
 	$(Q)ln -sf release/lagom $@
 
 $(SIMGRID_BIN): TEST_LIBS += -lsimgrid
+
+$(MODEL_BIN): %: %.o $(LIBRARY)
+	$(if $(V),,@echo '  LINK  $@')
+	$(Q)$(LINK) -o $@ $^ $(LIB_LIBS) $(LDLIBS)
 
 $(TEST_BINS) $(SIMGRID_BIN): %: %.o $(LIBRARY)
 	$(if $(V),,@echo '  LINK  $@')
