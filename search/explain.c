@@ -132,6 +132,7 @@ static void explain(struct model_arena *arena,
 
     explanation->windows =
         sim_windows_make(arena, explanation->request, explanation->result);
+    explanation->modelled = search_model_windows(arena, scratch, explanation);
     explanation->collectives = collective_count(explanation);
     explanation->bound_us = bound_us(arena, explanation->request);
     explanation->free_us = explanation->result->iteration_us;

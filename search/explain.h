@@ -30,13 +30,21 @@ struct search_what_if {
     double gain_ratio; /* of the iteration that it saves; negative: costs */
 };
 
+/* Lagom's cost model of a window (model/window_cost.h), all its instances. */
+struct search_modelled {
+    double collectives_us; /* X */
+    double kernels_us;     /* Y */
+};
+
 struct search_explanation {
     const struct sim *sim;
     const struct sim_request *request;
     const struct sim_result *result;
     const char *strategy;
     struct sim_windows windows;
-    double bound_us;                 /* that no settings beat: bound.h */
+    const struct search_modelled *modelled; /* by window; NULL where one rank
+                                               cannot stand for all */
+    double bound_us;                        /* that no settings beat: bound.h */
     double free_us;                  /* were its collectives free: simulated */
     int collectives;                 /* ops of rank 0 */
     struct search_what_if *what_ifs; /* largest gain first */

@@ -1,6 +1,7 @@
 /*
  * explain_change.h - one thing about a simulated iteration that is changed, to
- * see what it is worth (internal to explain.c).
+ * see what it is worth; and what the cost model says of it (internal to
+ * explain.c).
  */
 #ifndef SEARCH_EXPLAIN_CHANGE_H
 #define SEARCH_EXPLAIN_CHANGE_H
@@ -57,5 +58,14 @@ bool search_other_transport(struct search_variant *variant, int choice);
 const char *search_guesses(struct model_arena *arena,
                            const struct model_topology *topology,
                            const char *paths);
+
+/*
+ * What Lagom's cost model says of each window, or NULL where it says nothing.
+ * Lives in the arena; scratch is reset.
+ */
+const struct search_modelled *
+search_model_windows(struct model_arena *arena,
+                     struct model_arena *scratch,
+                     const struct search_explanation *explanation);
 
 #endif

@@ -12,8 +12,11 @@
 
 /* -- JSON -- */
 
-static void
-put_side(struct sim_json *object, const char *key, const struct sim_side *side)
+/* modelled_us is what Lagom's cost model says; NAN, which is null: nothing. */
+static void put_side(struct sim_json *object,
+                     const char *key,
+                     const struct sim_side *side,
+                     double modelled_us)
 {
     struct sim_json *json = sim_json_put_object(object, key);
 
@@ -21,6 +24,7 @@ put_side(struct sim_json *object, const char *key, const struct sim_side *side)
     sim_json_number(json, "covered_us", side->covered_us);
     sim_json_number(json, "time_us", side->time_us);
     sim_json_number(json, "alone_us", side->alone_us);
+    sim_json_number(json, "modelled_us", modelled_us);
     sim_report_put_lost(sim_json_put_object(json, "lost_us"), &side->lost);
 }
 
@@ -93,6 +97,8 @@ static void put_window(struct sim_json *list,
                        int window)
 {
     const struct sim_window *whole = &it->windows.list[window];
+    const struct search_modelled *modelled =
+        it->modelled != NULL ? &it->modelled[window] : NULL;
     struct sim_json *json = sim_json_append(list);
     struct sim_json *parts;
 
@@ -105,8 +111,10 @@ static void put_window(struct sim_json *list,
                   sim_window_bound_names[sim_window_bound(whole)]);
     sim_json_number(json, "exposed_us", whole->exposed_us);
     sim_json_number(json, "idle_us", sim_window_idle_us(whole));
-    put_side(json, "kernels", &whole->kernels);
-    put_side(json, "collectives", &whole->collectives);
+    put_side(json, "kernels", &whole->kernels,
+             modelled != NULL ? modelled->kernels_us : (double)NAN);
+    put_side(json, "collectives", &whole->collectives,
+             modelled != NULL ? modelled->collectives_us : (double)NAN);
     parts = sim_json_put_array(json, "parts");
     for (int i = 0; i < it->windows.part_count; i++) {
         if (it->windows.parts[i].window == window) {

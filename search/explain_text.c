@@ -121,6 +121,9 @@ static void put_window(const struct page *page, int window)
     if (!matters(page, whole)) {
         return;
     }
+    if (page->all) {
+        put(page, 2, search_words_model(page->arena, it, window));
+    }
     put(page, 2, slowed);
     put(page, 2, search_words_sms(page->arena, it, window));
     put(page, 2, search_words_l2(page->arena, it, window));

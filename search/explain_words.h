@@ -49,6 +49,11 @@ bool search_is_kernel_of(const struct search_explanation *it,
 const char *search_words_kernels(struct model_arena *arena,
                                  const struct sim_window *window);
 
+/* X and Y by Lagom's cost model beside those simulated, or NULL. */
+const char *search_words_model(struct model_arena *arena,
+                               const struct search_explanation *it,
+                               int window);
+
 /* What bounds the longest kernel of a window when it runs alone. */
 const char *search_words_alone(struct model_arena *arena,
                                const struct search_explanation *it,
