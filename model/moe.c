@@ -177,8 +177,6 @@ static struct fault keys_fault(const struct model_transformer *t)
          "only ep spreads experts over ranks"},
         {ep && !some, "model", "experts", "write experts: 8 and top_k: 2",
          "ep is for models with experts"},
-        {!ep && t->expert_ranks > 0, "parallel", "expert_ranks",
-         "write kind: ep", "only ep shares experts"},
         {!some && (t->top_k > 0 || t->expert_ffn > 0 || t->shared_experts > 0 ||
                    t->dense_layers > 0),
          "model", "experts", "write how many experts there are",

@@ -536,7 +536,7 @@ static void bad_models_are_refused(void **state)
         {"phi-2-fsdp",
          {"parallel.expert_ranks=8"},
          "parallel.expert_ranks",
-         "only ep"},
+         "fsdp has no such key"},
         {"phi-2-fsdp", {"model.top_k=2"}, "model.experts", "without experts"},
         {"olmoe-1b-7b-ep", {"model.top_k=0"}, "model.top_k", "not so many"},
         {"olmoe-1b-7b-ep", {"model.top_k=65"}, "model.top_k", "not so many"},
