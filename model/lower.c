@@ -117,7 +117,8 @@ const struct model_field model_parallel_fields[] = {
 static const struct {
     const char *key;
     int kinds; /* bits, 1 << enum model_parallel */
-} owners[] = {{"forward_prefetch", 1 << MODEL_FSDP},
+} owners[] = {{"expert_ranks", 1 << MODEL_EP},
+              {"forward_prefetch", 1 << MODEL_FSDP},
               {"backward_prefetch", 1 << MODEL_FSDP},
               {"size", 1 << MODEL_TP},
               {"domino", 1 << MODEL_TP},
