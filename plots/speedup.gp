@@ -33,8 +33,8 @@ step(t, w) = last eq t.','.w ? at : (last = t.','.w, at = at + 1)
 
 # Okabe and Ito's colours differ for every kind of sight; a strategy keeps its
 # own whatever stands beside it.
-known = 'autoccl lagom oracle static anneal random'
-colours = '#E69F00 #0072B2 #009E73 #CC79A7 #56B4E9 #D55E00 #999999'
+known = 'autoccl lagom oracle static anneal random afnfa'
+colours = '#E69F00 #0072B2 #009E73 #CC79A7 #56B4E9 #D55E00 #F0E442 #999999'
 place(s) = sum [i = 1:words(known)] (word(known, i) eq s ? i : 0)
 colour(s) = word(colours, place(s) > 0 ? place(s) : words(colours))
 
