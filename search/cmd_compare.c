@@ -5,36 +5,16 @@
  * speedup over NCCL stands the range that the workload's file quotes as
  * published for Lagom, and whether the result lies in it.
  */
-#include "search/tuned.h"
+#include "search/compare.h"
 
 #include "build/version.h"
 #include "search/bound.h"
-#include "sim/csv.h"
-#include "sim/json.h"
 #include "sim/report.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { STRATEGIES_MAX = 16, SUMMARY_MAX = 256 };
-
-struct row {
-    const struct sim_input *input;
-    const struct search_strategy *strategy;
-    struct search_tuned tuned;
-    double speedup;
-    double bound_us; /* no plan is faster */
-    double best_us;  /* the fastest plan found for this input */
-};
-
-struct table {
-    struct sim_cli *cli;
-    const struct search_strategy *strategies[STRATEGIES_MAX];
-    int strategy_count;
-    const struct search_evaluator_kind *evaluator;
-    struct row *rows;
-    int row_count;
-};
+enum { SUMMARY_MAX = 256 };
 
 /* The names of those that the table compares by itself. */
 static const char *usual_strategies(struct model_arena *arena)
@@ -52,7 +32,7 @@ static const char *usual_strategies(struct model_arena *arena)
 }
 
 /* Which strategies to compare, and by what they measure. */
-static enum model_status read_strategies(struct table *table)
+static enum model_status read_strategies(struct search_comparison *table)
 {
     const char *text = table->cli->options.strategies != NULL
                            ? table->cli->options.strategies
@@ -73,7 +53,7 @@ static enum model_status read_strategies(struct table *table)
         if (strategy == NULL) {
             return MODEL_USAGE;
         }
-        if (table->strategy_count == STRATEGIES_MAX) {
+        if (table->strategy_count == SEARCH_COMPARED_MAX) {
             return model_errors_add(table->cli->errors, MODEL_USAGE,
                                     (struct model_place){"lagom", 0, 0}, NULL,
                                     "name each once", "too many strategies");
@@ -90,9 +70,10 @@ static enum model_status read_strategies(struct table *table)
 
 /* Over the last rows, which are one input's; NCCL's plan counts, listed or
  * not. */
-static void find_best(struct table *table)
+static void find_best(struct search_comparison *table)
 {
-    struct row *rows = &table->rows[table->row_count - table->strategy_count];
+    struct search_compared *rows =
+        &table->rows[table->row_count - table->strategy_count];
     double best_us = rows[0].tuned.nccl_us;
 
     for (int i = 0; i < table->strategy_count; i++) {
@@ -103,19 +84,19 @@ static void find_best(struct table *table)
     }
 }
 
-/* How much longer than the fastest plan found, or than the bound. */
-static double gap_ratio(const struct row *row, double than_us)
+double search_compared_gap_ratio(const struct search_compared *row,
+                                 double than_us)
 {
     return row->tuned.outcome.iteration_us / than_us - 1.0;
 }
 
 /* All strategies on one input; speedups are over NCCL, tuned or not. */
-static enum model_status compare_input(struct table *table,
+static enum model_status compare_input(struct search_comparison *table,
                                        const struct sim_input *input)
 {
     enum model_status status = MODEL_OK;
     for (int i = 0; status == MODEL_OK && i < table->strategy_count; i++) {
-        struct row *row = &table->rows[table->row_count];
+        struct search_compared *row = &table->rows[table->row_count];
 
         row->input = input;
         row->strategy = table->strategies[i];
@@ -133,7 +114,7 @@ static enum model_status compare_input(struct table *table,
     return status;
 }
 
-static enum model_status compare_all(struct table *table)
+static enum model_status compare_all(struct search_comparison *table)
 {
     struct sim_cli *cli = table->cli;
     const struct sim_options *options = &cli->options;
@@ -164,9 +145,9 @@ static enum model_status compare_all(struct table *table)
 
 /* -- text -- */
 
-/* The published range for a row, or NULL: as published means unchanged. */
-static const struct model_published *published_for(const struct table *table,
-                                                   const struct row *row)
+const struct model_published *
+search_compared_published(const struct search_comparison *table,
+                          const struct search_compared *row)
 {
     const struct model_published *published = &row->input->workload.published;
     const char *const *names = published->topologies.items;
@@ -184,9 +165,11 @@ static const struct model_published *published_for(const struct table *table,
 }
 
 /* "below", "in", "above" the published range, or "" where there is none. */
-static const char *verdict(const struct table *table, const struct row *row)
+static const char *verdict(const struct search_comparison *table,
+                           const struct search_compared *row)
 {
-    const struct model_published *published = published_for(table, row);
+    const struct model_published *published =
+        search_compared_published(table, row);
 
     if (published == NULL) {
         return "";
@@ -197,7 +180,7 @@ static const char *verdict(const struct table *table, const struct row *row)
     return row->speedup > published->max_ratio ? "above" : "in";
 }
 
-static int longest(const struct table *table, bool workloads)
+static int longest(const struct search_comparison *table, bool workloads)
 {
     size_t longest = 8;
 
@@ -212,8 +195,9 @@ static int longest(const struct table *table, bool workloads)
 }
 
 /* Over NCCL, whatever the settings; "-" without kernels to bound it. */
-static const char *
-best_speedup(const struct row *row, char *buffer, size_t buffer_bytes)
+static const char *best_speedup(const struct search_compared *row,
+                                char *buffer,
+                                size_t buffer_bytes)
 {
     if (!(row->bound_us > 0.0)) {
         return "-";
@@ -223,10 +207,12 @@ best_speedup(const struct row *row, char *buffer, size_t buffer_bytes)
     return buffer;
 }
 
-static void print_row(const struct table *table, const struct row *row)
+static void print_row(const struct search_comparison *table,
+                      const struct search_compared *row)
 {
     char best[32];
-    const struct model_published *published = published_for(table, row);
+    const struct model_published *published =
+        search_compared_published(table, row);
     FILE *out = table->cli->out;
 
     (void)fprintf(out, "%-*s %6d  %-*s  %-8s %12.3f %8.3f %6s %6.2f%% %6d",
@@ -235,7 +221,7 @@ static void print_row(const struct table *table, const struct row *row)
                   longest(table, true), row->input->workload.name,
                   row->strategy->name, row->tuned.outcome.iteration_us / 1000.0,
                   row->speedup, best_speedup(row, best, sizeof(best)),
-                  100.0 * gap_ratio(row, row->best_us),
+                  100.0 * search_compared_gap_ratio(row, row->best_us),
                   row->tuned.outcome.evaluations);
     if (published != NULL) {
         (void)fprintf(out, "  %.2f-%.2f  %s", published->min_ratio,
@@ -244,7 +230,7 @@ static void print_row(const struct table *table, const struct row *row)
     (void)fputc('\n', out);
 }
 
-static void print_plan(FILE *out, const struct row *row)
+static void print_plan(FILE *out, const struct search_compared *row)
 {
     for (int i = 0; i < row->tuned.problem.class_count; i++) {
         const struct search_class *part = &row->tuned.problem.classes[i];
@@ -262,7 +248,7 @@ static void print_plan(FILE *out, const struct row *row)
 }
 
 /* Geometric mean over the rows of a strategy. */
-static double mean_speedup(const struct table *table,
+static double mean_speedup(const struct search_comparison *table,
                            const struct search_strategy *strategy)
 {
     double sum = 0.0;
@@ -278,7 +264,7 @@ static double mean_speedup(const struct table *table,
 }
 
 /* The means of a strategy's gaps, or NAN where no row has one. */
-static double mean_gap(const struct table *table,
+static double mean_gap(const struct search_comparison *table,
                        const struct search_strategy *strategy,
                        bool to_bound)
 {
@@ -286,19 +272,20 @@ static double mean_gap(const struct table *table,
     int count = 0;
 
     for (int i = 0; i < table->row_count; i++) {
-        const struct row *row = &table->rows[i];
+        const struct search_compared *row = &table->rows[i];
         double than_us = to_bound ? row->bound_us : row->best_us;
 
         if (row->strategy == strategy && than_us > 0.0) {
-            sum += gap_ratio(row, than_us);
+            sum += search_compared_gap_ratio(row, than_us);
             count++;
         }
     }
     return count > 0 ? sum / count : (double)NAN;
 }
 
-static void
-print_gaps(const struct table *table, const char *title, bool to_bound)
+static void print_gaps(const struct search_comparison *table,
+                       const char *title,
+                       bool to_bound)
 {
     FILE *out = table->cli->out;
 
@@ -313,7 +300,7 @@ print_gaps(const struct table *table, const char *title, bool to_bound)
     (void)fputc('\n', out);
 }
 
-static void print_outside(FILE *out, const struct table *table)
+static void print_outside(FILE *out, const struct search_comparison *table)
 {
     int outside = 0;
     int judged = 0;
@@ -336,7 +323,7 @@ static void print_outside(FILE *out, const struct table *table)
     }
 }
 
-static void print_text(const struct table *table)
+static void print_text(const struct search_comparison *table)
 {
     FILE *out = table->cli->out;
     char text[128];
@@ -381,102 +368,9 @@ static void print_text(const struct table *table)
     sim_report_overrides(table->cli, "");
 }
 
-/* -- CSV and JSON -- */
-
-static void print_csv(const struct table *table)
-{
-    FILE *out = table->cli->out;
-
-    (void)fputs("topology,workload,strategy,iteration_us,speedup_vs_nccl,"
-                "evaluations,published_min,published_max,bound_us,"
-                "gap_to_best_ratio,gap_to_bound_ratio,evaluator\n",
-                out);
-    for (int i = 0; i < table->row_count; i++) {
-        const struct row *row = &table->rows[i];
-        const struct model_published *published = published_for(table, row);
-
-        sim_csv_text(out, row->input->topology.name);
-        sim_csv_text(out, row->input->workload.name);
-        sim_csv_text(out, row->strategy->name);
-        (void)fprintf(out, "%.6f,%.6f,%d,", row->tuned.outcome.iteration_us,
-                      row->speedup, row->tuned.outcome.evaluations);
-        if (published != NULL) {
-            (void)fprintf(out, "%.2f,%.2f,", published->min_ratio,
-                          published->max_ratio);
-        } else {
-            (void)fputs(",,", out);
-        }
-        (void)fprintf(out, "%.6f,%.6f,", row->bound_us,
-                      gap_ratio(row, row->best_us));
-        if (row->bound_us > 0.0) {
-            (void)fprintf(out, "%.6f", gap_ratio(row, row->bound_us));
-        }
-        (void)fprintf(out, ",%s\n", table->evaluator->name);
-    }
-}
-
-static void put_plan(struct sim_json *json, const struct row *row)
-{
-    struct sim_json *plan = sim_json_put_array(json, "plan");
-
-    for (int i = 0; i < row->tuned.problem.class_count; i++) {
-        const struct search_class *part = &row->tuned.problem.classes[i];
-        const struct model_config *config = &row->tuned.outcome.configs[i];
-        struct sim_json *item = sim_json_append(plan);
-
-        sim_json_text(item, "op", model_op_names[part->kind]);
-        sim_json_text(item, "window", part->window);
-        sim_json_number(item, "size_bytes", part->bytes);
-        sim_json_text(item, "algorithm",
-                      model_algorithm_names[config->algorithm]);
-        sim_json_text(item, "protocol", model_protocol_names[config->protocol]);
-        sim_json_text(item, "transport",
-                      model_transport_names[config->transport]);
-        sim_json_count(item, "channels", config->channels);
-        sim_json_count(item, "threads", config->threads);
-        sim_json_number(item, "chunk_bytes", config->chunk_bytes);
-    }
-}
-
-static enum model_status print_json(const struct table *table)
-{
-    struct sim_json *root = sim_json_object();
-    struct sim_json *rows;
-    enum model_status status;
-
-    sim_json_text(root, "version", LAGOM_VERSION);
-    sim_json_count(root, "seed", (int64_t)table->cli->options.seed);
-    sim_json_text(root, "evaluator", table->evaluator->name);
-    sim_report_put_overrides(table->cli, root);
-    rows = sim_json_put_array(root, "rows");
-    for (int i = 0; i < table->row_count; i++) {
-        const struct row *row = &table->rows[i];
-        struct sim_json *json = sim_json_append(rows);
-
-        sim_json_text(json, "topology", row->input->topology.name);
-        sim_json_text(json, "workload", row->input->workload.name);
-        sim_json_text(json, "strategy", row->strategy->name);
-        sim_report_put_nccl(json, &row->input->nccl);
-        sim_json_number(json, "iteration_us", row->tuned.outcome.iteration_us);
-        sim_json_number(json, "speedup_vs_nccl", row->speedup);
-        sim_json_count(json, "evaluations", row->tuned.outcome.evaluations);
-        sim_json_number(json, "bound_us",
-                        row->bound_us > 0.0 ? row->bound_us : (double)NAN);
-        sim_json_number(json, "gap_to_best_ratio",
-                        gap_ratio(row, row->best_us));
-        sim_json_number(json, "gap_to_bound_ratio",
-                        row->bound_us > 0.0 ? gap_ratio(row, row->bound_us)
-                                            : (double)NAN);
-        put_plan(json, row);
-    }
-    status = sim_json_print(root, table->cli->out);
-    sim_json_free(root);
-    return status;
-}
-
 enum model_status search_command_compare(struct sim_cli *cli)
 {
-    struct table table = {.cli = cli};
+    struct search_comparison table = {.cli = cli};
     enum model_status status = sim_load_check(cli, false);
 
     if (status == MODEL_OK) {
@@ -490,9 +384,9 @@ enum model_status search_command_compare(struct sim_cli *cli)
     }
     switch ((enum sim_format)cli->options.format) {
     case SIM_JSON:
-        return print_json(&table);
+        return search_comparison_json(&table);
     case SIM_CSV:
-        print_csv(&table);
+        search_comparison_csv(&table);
         break;
     case SIM_TEXT:
         print_text(&table);

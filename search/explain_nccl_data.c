@@ -93,16 +93,8 @@ static void json_row(struct model_arena *arena,
         json_candidates(arena, sim_json_put_array(object, "candidates"), row);
         return;
     }
-    sim_json_text(object, "algorithm",
-                  model_algorithm_names[row->config.algorithm]);
-    sim_json_text(object, "protocol",
-                  model_protocol_names[row->config.protocol]);
-    sim_json_text(object, "transport",
-                  model_transport_names[row->config.transport]);
-    sim_json_count(object, "channels", row->config.channels);
-    sim_json_count(object, "threads", row->config.threads);
+    sim_report_put_config(object, &row->config);
     sim_json_count(object, "extra_warps", choice->extra_warps);
-    sim_json_number(object, "chunk_bytes", row->config.chunk_bytes);
     if (choice->function != MODEL_UNSET) {
         sim_json_number(object, "predicted_us", search_nccl_best_us(row));
         json_candidates(arena, sim_json_put_array(object, "candidates"), row);
