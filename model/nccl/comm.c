@@ -288,7 +288,9 @@ void model_nccl_comm_make(struct model_arena *arena,
     comm->graphs[MODEL_NCCL_GRAPH_TREE].channels = searched;
     comm->p2p_type = all.p2p_type;
     comm->transport =
-        all.by_host || settings->p2p_disable == 1 ? MODEL_SHM : MODEL_P2P;
+        all.by_host || settings->p2p_disable == 1 || settings->p2p_level_local
+            ? MODEL_SHM
+            : MODEL_P2P;
     comm->all_nvlink = all.p2p_type < (int)MODEL_NCCL_PATH_PIX;
     comm->has_nvswitch = all.has_nvswitch;
     model_nccl_count_channels(comm, all.channels_per_peer);

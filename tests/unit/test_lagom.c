@@ -151,6 +151,35 @@ static void lagom_keeps_the_native_one_when_it_is_best(void **state)
     assert_near(outcome.iteration_us, 10, 0);
 }
 
+/* Over PCIe both transports are climbed: the faster one is found. */
+static double x_fast_by_host(int class_index, const struct model_config *config)
+{
+    return x_by_chunk(class_index, config) *
+           (config->transport == MODEL_SHM ? 0.5 : 1.0);
+}
+
+static void lagom_climbs_in_each_subspace(void **state)
+{
+    const struct model_topology *topology =
+        fixture_topology(*state, "1x8 gpu:a40 pcie:4", NULL, 0);
+    const struct model_workload *w =
+        fixture_workload(*state, topology,
+                         "name: w\n"
+                         "ops:\n"
+                         "  - {id: a, kind: all_gather, size: 2 GiB}\n"
+                         "  - {id: g, kind: gemm, m: 1, n: 1, k: 1}\n");
+    struct form *form = model_arena_alloc(*state, sizeof *form);
+    struct search_outcome outcome;
+
+    form->problem = problem_of(*state, topology, w);
+    form->x_us = x_fast_by_host;
+    form->y_us = y_of_0;
+    outcome = search_form(*state, form, "lagom", 1);
+    assert_int_equal(form->problem->classes[0].baseline.transport, MODEL_P2P);
+    assert_int_equal(outcome.configs[0].transport, MODEL_SHM);
+    assert_near(outcome.configs[0].chunk_bytes, 2096384, 0);
+}
+
 /* -- on the simulator -- */
 
 /* Tiny beside huge: X < Y at the least configuration, one look at it. */
@@ -223,6 +252,7 @@ int main(void)
         cmocka_unit_test(lagom_raises_what_costs_least),
         cmocka_unit_test(lagom_keeps_the_native_one_when_it_is_best),
         cmocka_unit_test(a_tiny_collective_stays_least),
+        cmocka_unit_test(lagom_climbs_in_each_subspace),
         cmocka_unit_test(classes_have_ways_of_their_own),
         cmocka_unit_test(a_huge_collective_is_sped_up),
         cmocka_unit_test(a_balanced_pair_is_just_hidden),
