@@ -75,12 +75,9 @@ CHECK_PACKAGES := $(BUILD_PACKAGES) libcmocka-dev jq
 LINT_PACKAGES  := $(BUILD_PACKAGES) clang-format clang-tidy shellcheck
 PLOT_PACKAGES  := gnuplot-nox
 
-# --- the paper's table: clusters, models, strategies -------------------------
+# --- the paper's table: what workloads quote as published --------------------
 
-REPRODUCE ?= -t topologies/lagom-a-1node.yaml -t topologies/lagom-a.yaml \
-	-t topologies/lagom-b-1node.yaml -t topologies/lagom-b.yaml \
-	-w workloads/phi-2-fsdp.yaml -w workloads/llama-3-8b-fsdp.yaml \
-	-w workloads/mpt-7b-fsdp.yaml --strategies nccl,autoccl,lagom
+REPRODUCE ?= --published --strategies nccl,autoccl,lagom
 
 # --- targets -----------------------------------------------------------------
 
@@ -172,7 +169,7 @@ PRIVATE   := model/collective_parts.h model/node_build.h model/node_merge.h mode
 	sim/state.h sim/cli.h sim/load.h sim/report.h sim/cmd_show.h sim/cmd_import.h \
 	sim/draw.h sim/nccl_options.h search/perf.h search/compare.h search/explain_nccl.h \
 	search/tuned.h search/descent.h search/trial.h search/moves.h search/chosen.h \
-	search/explain_change.h search/explain_words.h search/explain_print.h \
+	search/explain_change.h search/explain_words.h search/explain_print.h search/paragraph.h \
 	sim/window_beside.h sim/window_span.h
 HEADERS   := $(filter-out $(PRIVATE),$(wildcard $(FOLDERS:%=%/*.h)))
 

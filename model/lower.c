@@ -248,6 +248,8 @@ enum model_status model_lower(struct model_builder *builder,
         check_size(root, &transformer, errors) != MODEL_OK) {
         return MODEL_BAD_INPUT;
     }
+    builder->workload->parallelism =
+        model_parallel_names[transformer.parallel];
     lowerings[transformer.parallel].lower(builder, &transformer, rank_count);
     return MODEL_OK;
 }

@@ -154,6 +154,7 @@ struct model_nccl_told {
 struct model_topology {
     const char *name;
     const char *label; /* as the user named it on the command line */
+    const char *base;  /* the file that it is based on, as named, or NULL */
     struct model_gpu gpu;
     int node_count;
     int gpus_per_node;

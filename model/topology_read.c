@@ -431,11 +431,14 @@ enum model_status model_topology_bind(struct model_arena *arena,
 {
     struct reader reader = {arena, errors, overrides, override_count};
     int before = errors->count;
+    const struct model_node *base = model_node_find(root, "base");
     struct model_node *gpu;
     int sm_count;
 
     memset(topology, 0, sizeof(*topology));
     topology->label = label;
+    topology->base =
+        base != NULL && base->kind == MODEL_SCALAR ? base->text : NULL;
     if (read_bases(&reader, root, "topologies") != MODEL_OK ||
         apply_overrides(&reader, root, false) != MODEL_OK) {
         return MODEL_BAD_INPUT;

@@ -20,35 +20,10 @@ struct top {
     const char *name;
     const struct model_node *ops, *streams, *groups;
     const struct model_node *model, *parallel, *batch;
-    struct model_published published;
+    const struct model_node *published;
 };
 
 #define AT(member) offsetof(struct top, member)
-
-static const struct model_field published_fields[] = {
-    {.key = "min",
-     .kind = MODEL_FIELD_QUANTITY,
-     .dimension = MODEL_RATIO,
-     .offset = AT(published.min_ratio),
-     .required = true,
-     .help = "least published speedup over NCCL"},
-    {.key = "max",
-     .kind = MODEL_FIELD_QUANTITY,
-     .dimension = MODEL_RATIO,
-     .offset = AT(published.max_ratio),
-     .required = true,
-     .help = "largest published speedup over NCCL"},
-    {.key = "topologies",
-     .kind = MODEL_FIELD_TEXTS,
-     .offset = AT(published.topologies),
-     .required = true,
-     .help = "names of the topologies it holds for"},
-    {.key = "source",
-     .kind = MODEL_FIELD_TEXT,
-     .offset = AT(published.source),
-     .required = true,
-     .help = "where it is published"},
-    {.key = NULL}};
 
 /* Bound by their own readers; the table is for help. */
 #define PART(name, member, table, text)                                        \
@@ -81,11 +56,10 @@ const struct model_field model_workload_fields[] = {
          batch,
          model_batch_fields,
          "model form: samples per step, and steps"),
-    {.key = "published",
-     .kind = MODEL_FIELD_STRUCT,
-     .fields = published_fields,
-     .present_offset = AT(published.present) + 1,
-     .help = "what a paper reports for the lagom strategy"},
+    PART("published",
+         published,
+         model_claim_fields,
+         "speedups that a paper reports: a claim, or a list of them"),
     {.key = NULL}};
 
 static enum model_status check_forms(const struct top *top,
@@ -124,7 +98,7 @@ static enum model_status bind(struct model_arena *arena,
         return MODEL_BAD_INPUT;
     }
     workload->name = top.name;
-    workload->published = top.published;
+    (void)model_claims_read(arena, root, &workload->claims, errors);
     workload->tree = root;
     model_builder_start(&builder, arena, workload);
     (void)model_read_groups(&builder, top.groups, topology, errors);

@@ -10,6 +10,7 @@
 #define MODEL_WORKLOAD_H
 
 #include "model/attention.h"
+#include "model/claim.h"
 #include "model/collective.h"
 #include "model/config.h"
 #include "model/gemm.h"
@@ -76,14 +77,6 @@ struct model_stream {
     int priority; /* larger first, among kernels that wait for SMs */
 };
 
-/* The range that a publication gives for a speedup over NCCL. */
-struct model_published {
-    bool present;
-    struct model_list topologies; /* names of those it holds for */
-    double min_ratio, max_ratio;
-    const char *source;
-};
-
 struct model_workload {
     const char *name;
     const char *label; /* as the user named it on the command line */
@@ -93,7 +86,8 @@ struct model_workload {
     int stream_count;
     struct model_group *groups;
     int group_count;
-    struct model_published published;
+    const char *parallelism;  /* of the model form, such as "fsdp", or NULL */
+    struct model_list claims; /* of struct model_claim */
     const struct model_node *tree; /* the YAML as read, with overrides */
 };
 

@@ -1,5 +1,9 @@
 /*
  * compare.h - the speedup table (internal to the command).
+ *
+ * A case is a topology with a workload; it has a row for each strategy. Cases
+ * are ordered by family, which is their parallelism, and within one as the
+ * command line names them.
  */
 #ifndef SEARCH_COMPARE_H
 #define SEARCH_COMPARE_H
@@ -8,14 +12,24 @@
 
 enum { SEARCH_COMPARED_MAX = 16 };
 
-/* A strategy on a topology with a workload. */
+/* A strategy on a case. */
 struct search_compared {
-    const struct sim_input *input;
+    const struct search_case *of;
     const struct search_strategy *strategy;
     struct search_tuned tuned;
-    double speedup;  /* over NCCL */
+};
+
+struct search_case {
+    struct sim_input input;
+    const char *family;  /* "fsdp"; "ops" for the op form */
+    const char *cluster; /* topologies that differ in their nodes share it */
+    struct search_compared *rows; /* by strategy */
+    double nccl_us;
     double bound_us; /* no plan is faster; 0: no bound is known */
-    double best_us;  /* the fastest plan found for this input */
+    /* The fastest plan found for this case, and by whom: a row, or NULL when
+     * it is NCCL's, which is not listed. */
+    double best_us;
+    const struct search_compared *best;
 };
 
 struct search_comparison {
@@ -23,19 +37,124 @@ struct search_comparison {
     const struct search_strategy *strategies[SEARCH_COMPARED_MAX];
     int strategy_count;
     const struct search_evaluator_kind *evaluator;
-    struct search_compared *rows;
-    int row_count;
+    struct search_case **cases;
+    int case_count;
+    int case_room;
 };
 
-/* The published range for a row, or NULL: as published means unchanged. */
-const struct model_published *
-search_compared_published(const struct search_comparison *table,
-                          const struct search_compared *row);
+/* -- inputs: compare_cases.c -- */
+
+/* Read the topologies and workloads that the command line asks for. */
+enum model_status search_cases_load(struct search_comparison *table);
+
+/* -- numbers: compare_values.c -- */
+
+/* Place of a strategy in the table by name, or -1. */
+int search_strategy_index(const struct search_comparison *table,
+                          const char *name);
+
+/* How many times as fast as another strategy, or NAN when that is neither in
+ * the table nor "nccl". */
+double search_speedup_ratio(const struct search_comparison *table,
+                            const struct search_compared *row,
+                            const char *over);
+
+/* An iteration of the case by a strategy of that name; its times, or NULL. */
+const struct search_times *
+search_times_of(const struct search_comparison *table,
+                const struct search_case *of,
+                const char *strategy);
 
 /* How much longer it takes than the fastest plan found, or than the bound. */
-double search_compared_gap_ratio(const struct search_compared *row,
-                                 double than_us);
+double search_gap_ratio(const struct search_compared *row, double than_us);
 
+/* The rows that a mean or a count is over; NULL: of any. */
+struct search_filter {
+    const char *family;
+    const char *cluster;
+};
+
+bool search_filter_takes(const struct search_filter *filter,
+                         const struct search_case *of);
+
+/* Geometric mean of speedups, or NAN without rows. */
+double search_mean_ratio(const struct search_comparison *table,
+                         const struct search_filter *filter,
+                         int strategy,
+                         const char *over);
+
+/* Mean gap to the fastest plan found, or to the bound; NAN without rows. */
+double search_mean_gap_ratio(const struct search_comparison *table,
+                             int strategy,
+                             bool to_bound);
+
+/* Different families, or clusters of a family (NULL: of all), in the order of
+ * the cases. Returns how many; names has room for as many as there are cases.
+ */
+int search_families(const struct search_comparison *table, const char **names);
+int search_clusters(const struct search_comparison *table,
+                    const struct search_filter *filter,
+                    const char **names);
+
+/* -- what was published: compare_claims.c -- */
+
+/* A published range counts as met at this distance, too. */
+extern const double search_near_ratio;
+
+struct search_verdict {
+    const struct model_claim *claim;
+    double ratio;
+    const char *word; /* "in"; "near": within search_near_ratio of it; "below",
+                         "above" */
+};
+
+/*
+ * Judge a row by a claim. false when the claim is about another strategy or
+ * topology, when its other strategy is not in the table, or when the command
+ * line changed the inputs: as published means unchanged.
+ */
+bool search_judge(const struct search_comparison *table,
+                  const struct search_compared *row,
+                  const struct model_claim *claim,
+                  struct search_verdict *verdict);
+
+/* The first verdict on a row over a strategy, or false. */
+bool search_judge_over(const struct search_comparison *table,
+                       const struct search_compared *row,
+                       const char *over,
+                       struct search_verdict *verdict);
+
+/* The claims that judge rows of the filter, each range once. Returns how many;
+ * claims has room for SEARCH_CLAIMS_MAX. */
+enum { SEARCH_CLAIMS_MAX = 32 };
+int search_claims(const struct search_comparison *table,
+                  const struct search_filter *filter,
+                  const struct model_claim **claims);
+
+/* How rows fare by a claim, or by all (NULL). */
+struct search_tally {
+    int judged, in, near; /* near: in or near */
+};
+
+struct search_tally search_tally(const struct search_comparison *table,
+                                 const struct search_filter *filter,
+                                 const struct model_claim *claim);
+
+/* Report claims about strategies that do not exist. */
+enum model_status search_claims_check(struct search_comparison *table,
+                                      const struct search_case *of);
+
+/* -- words and forms -- */
+
+/* Lines that say why a row is outside its range; compare_reason.c. */
+void search_reason_print(const struct search_comparison *table,
+                         const struct search_compared *row,
+                         const struct search_verdict *verdict);
+
+/* Means, and what became of the claims; compare_means.c. */
+void search_means_print(const struct search_comparison *table);
+
+void search_comparison_text(const struct search_comparison *table);
 void search_comparison_csv(const struct search_comparison *table);
 enum model_status search_comparison_json(const struct search_comparison *table);
 

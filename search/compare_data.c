@@ -9,40 +9,87 @@
 #include "sim/report.h"
 
 #include <math.h>
+#include <string.h>
+
+/* -- CSV -- */
+
+/* A number as a cell with its comma; none for NAN. */
+static void put_cell(FILE *out, double value)
+{
+    if (isnan(value)) {
+        (void)fputc(',', out);
+    } else {
+        (void)fprintf(out, "%.6f,", value);
+    }
+}
+
+/* The published range over a strategy, and the verdict by it. */
+static void put_verdict(const struct search_comparison *table,
+                        const struct search_compared *row,
+                        const char *over)
+{
+    FILE *out = table->cli->out;
+    struct search_verdict verdict;
+
+    if (search_judge_over(table, row, over, &verdict)) {
+        (void)fprintf(out, "%.2f,%.2f,%s,", verdict.claim->min_ratio,
+                      verdict.claim->max_ratio, verdict.word);
+    } else {
+        (void)fputs(",,,", out);
+    }
+}
+
+static double gap_to_bound(const struct search_compared *row)
+{
+    return row->of->bound_us > 0.0 ? search_gap_ratio(row, row->of->bound_us)
+                                   : (double)NAN;
+}
+
+static void put_row(const struct search_comparison *table,
+                    const struct search_compared *row)
+{
+    const struct search_case *of = row->of;
+    const struct search_times *times = &row->tuned.times;
+    FILE *out = table->cli->out;
+
+    sim_csv_text(out, of->input.topology.name);
+    sim_csv_text(out, of->input.workload.name);
+    sim_csv_text(out, row->strategy->name);
+    put_cell(out, times->iteration_us);
+    put_cell(out, search_speedup_ratio(table, row, "nccl"));
+    (void)fprintf(out, "%d,", row->tuned.outcome.evaluations);
+    put_verdict(table, row, "nccl");
+    put_cell(out, search_speedup_ratio(table, row, "autoccl"));
+    put_verdict(table, row, "autoccl");
+    put_cell(out, of->bound_us);
+    put_cell(out, search_gap_ratio(row, of->best_us));
+    put_cell(out, gap_to_bound(row));
+    put_cell(out, times->compute_us);
+    put_cell(out, times->comm_us);
+    put_cell(out, times->exposed_us);
+    sim_csv_text(out, of->family);
+    sim_csv_text(out, of->cluster);
+    (void)fprintf(out, "%d,", model_topology_rank_count(&of->input.topology));
+    sim_csv_last(out, table->evaluator->name);
+}
 
 void search_comparison_csv(const struct search_comparison *table)
 {
-    FILE *out = table->cli->out;
-
-    (void)fputs("topology,workload,strategy,iteration_us,speedup_vs_nccl,"
-                "evaluations,published_min,published_max,bound_us,"
-                "gap_to_best_ratio,gap_to_bound_ratio,evaluator\n",
-                out);
-    for (int i = 0; i < table->row_count; i++) {
-        const struct search_compared *row = &table->rows[i];
-        const struct model_published *published =
-            search_compared_published(table, row);
-
-        sim_csv_text(out, row->input->topology.name);
-        sim_csv_text(out, row->input->workload.name);
-        sim_csv_text(out, row->strategy->name);
-        (void)fprintf(out, "%.6f,%.6f,%d,", row->tuned.outcome.iteration_us,
-                      row->speedup, row->tuned.outcome.evaluations);
-        if (published != NULL) {
-            (void)fprintf(out, "%.2f,%.2f,", published->min_ratio,
-                          published->max_ratio);
-        } else {
-            (void)fputs(",,", out);
+    (void)fputs(
+        "topology,workload,strategy,iteration_us,speedup_vs_nccl,evaluations,"
+        "published_min,published_max,verdict,speedup_vs_autoccl,"
+        "published_min_vs_autoccl,published_max_vs_autoccl,verdict_vs_autoccl,"
+        "bound_us,gap_to_best_ratio,gap_to_bound_ratio,compute_us,comm_us,"
+        "exposed_comm_us,family,cluster,gpus,evaluator\n",
+        table->cli->out);
+    for (int i = 0; i < table->case_count; i++) {
+        for (int s = 0; s < table->strategy_count; s++) {
+            put_row(table, &table->cases[i]->rows[s]);
         }
-        (void)fprintf(out, "%.6f,%.6f,", row->bound_us,
-                      search_compared_gap_ratio(row, row->best_us));
-        if (row->bound_us > 0.0) {
-            (void)fprintf(out, "%.6f",
-                          search_compared_gap_ratio(row, row->bound_us));
-        }
-        (void)fprintf(out, ",%s\n", table->evaluator->name);
     }
 }
+
+/* -- JSON -- */
 
 static void put_plan(struct sim_json *json, const struct search_compared *row)
 {
@@ -60,6 +107,140 @@ static void put_plan(struct sim_json *json, const struct search_compared *row)
     }
 }
 
+static void put_claim(struct sim_json *json, const struct model_claim *claim)
+{
+    sim_json_text(json, "strategy", claim->strategy);
+    sim_json_text(json, "over", claim->over);
+    sim_json_number(json, "min", claim->min_ratio);
+    sim_json_number(json, "max", claim->max_ratio);
+    sim_json_text(json, "source", claim->source);
+}
+
+static void put_verdicts(struct sim_json *json,
+                         const struct search_comparison *table,
+                         const struct search_compared *row)
+{
+    const struct model_list *list = &row->of->input.workload.claims;
+    const struct model_claim *claims = list->items;
+    struct sim_json *array = sim_json_put_array(json, "published");
+
+    for (int i = 0; i < list->count; i++) {
+        struct search_verdict verdict;
+
+        if (search_judge(table, row, &claims[i], &verdict)) {
+            struct sim_json *item = sim_json_append(array);
+
+            put_claim(item, &claims[i]);
+            sim_json_number(item, "speedup", verdict.ratio);
+            sim_json_text(item, "verdict", verdict.word);
+        }
+    }
+}
+
+static void append_row(struct sim_json *rows,
+                       const struct search_comparison *table,
+                       const struct search_compared *row)
+{
+    const struct search_case *of = row->of;
+    const struct search_times *times = &row->tuned.times;
+    struct sim_json *json = sim_json_append(rows);
+
+    sim_json_text(json, "topology", of->input.topology.name);
+    sim_json_text(json, "workload", of->input.workload.name);
+    sim_json_text(json, "strategy", row->strategy->name);
+    sim_json_text(json, "family", of->family);
+    sim_json_text(json, "cluster", of->cluster);
+    sim_json_count(json, "gpus",
+                   model_topology_rank_count(&of->input.topology));
+    sim_report_put_nccl(json, &of->input.nccl);
+    sim_json_number(json, "iteration_us", times->iteration_us);
+    sim_json_number(json, "compute_us", times->compute_us);
+    sim_json_number(json, "comm_us", times->comm_us);
+    sim_json_number(json, "exposed_comm_us", times->exposed_us);
+    sim_json_number(json, "speedup_vs_nccl",
+                    search_speedup_ratio(table, row, "nccl"));
+    sim_json_number(json, "speedup_vs_autoccl",
+                    search_speedup_ratio(table, row, "autoccl"));
+    sim_json_count(json, "evaluations", row->tuned.outcome.evaluations);
+    sim_json_number(json, "bound_us",
+                    of->bound_us > 0.0 ? of->bound_us : (double)NAN);
+    sim_json_number(json, "gap_to_best_ratio",
+                    search_gap_ratio(row, of->best_us));
+    sim_json_number(json, "gap_to_bound_ratio", gap_to_bound(row));
+    put_verdicts(json, table, row);
+    put_plan(json, row);
+}
+
+/* Means of one group of rows over both baselines. */
+static void append_means(struct sim_json *means,
+                         const struct search_comparison *table,
+                         const struct search_filter *filter)
+{
+    for (int i = 0; i < table->strategy_count; i++) {
+        struct sim_json *json = sim_json_append(means);
+
+        sim_json_text(json, "family", filter->family);
+        sim_json_text(json, "cluster", filter->cluster);
+        sim_json_text(json, "strategy", table->strategies[i]->name);
+        sim_json_number(json, "speedup_vs_nccl",
+                        search_mean_ratio(table, filter, i, "nccl"));
+        sim_json_number(json, "speedup_vs_autoccl",
+                        search_mean_ratio(table, filter, i, "autoccl"));
+    }
+}
+
+/* Of all rows; of each family; of each cluster in it. */
+static void put_means(struct sim_json *root,
+                      const struct search_comparison *table)
+{
+    struct sim_json *means = sim_json_put_array(root, "means");
+    size_t room = (size_t)table->case_count + 1;
+    const char **families =
+        model_arena_array(table->cli->arena, room, sizeof(*families));
+    const char **clusters =
+        model_arena_array(table->cli->arena, room, sizeof(*clusters));
+    int family_count = search_families(table, families);
+
+    append_means(means, table, &(struct search_filter){NULL, NULL});
+    for (int i = 0; i < family_count; i++) {
+        struct search_filter filter = {families[i], NULL};
+        int cluster_count = search_clusters(table, &filter, clusters);
+
+        append_means(means, table, &filter);
+        for (int j = 0; j < cluster_count; j++) {
+            filter.cluster = clusters[j];
+            append_means(means, table, &filter);
+        }
+    }
+}
+
+/* The claims of each family, and how many rows are in and near their range. */
+static void put_claims(struct sim_json *root,
+                       const struct search_comparison *table)
+{
+    struct sim_json *array = sim_json_put_array(root, "claims");
+    const char **families = model_arena_array(
+        table->cli->arena, (size_t)table->case_count + 1, sizeof(*families));
+    int family_count = search_families(table, families);
+
+    for (int i = 0; i < family_count; i++) {
+        const struct search_filter filter = {families[i], NULL};
+        const struct model_claim *claims[SEARCH_CLAIMS_MAX];
+        int count = search_claims(table, &filter, claims);
+
+        for (int j = 0; j < count; j++) {
+            struct sim_json *json = sim_json_append(array);
+            struct search_tally tally = search_tally(table, &filter, claims[j]);
+
+            sim_json_text(json, "family", families[i]);
+            put_claim(json, claims[j]);
+            sim_json_count(json, "rows", tally.judged);
+            sim_json_count(json, "in", tally.in);
+            sim_json_count(json, "near", tally.near);
+        }
+    }
+}
+
 enum model_status search_comparison_json(const struct search_comparison *table)
 {
     struct sim_json *root = sim_json_object();
@@ -71,27 +252,13 @@ enum model_status search_comparison_json(const struct search_comparison *table)
     sim_json_text(root, "evaluator", table->evaluator->name);
     sim_report_put_overrides(table->cli, root);
     rows = sim_json_put_array(root, "rows");
-    for (int i = 0; i < table->row_count; i++) {
-        const struct search_compared *row = &table->rows[i];
-        struct sim_json *json = sim_json_append(rows);
-
-        sim_json_text(json, "topology", row->input->topology.name);
-        sim_json_text(json, "workload", row->input->workload.name);
-        sim_json_text(json, "strategy", row->strategy->name);
-        sim_report_put_nccl(json, &row->input->nccl);
-        sim_json_number(json, "iteration_us", row->tuned.outcome.iteration_us);
-        sim_json_number(json, "speedup_vs_nccl", row->speedup);
-        sim_json_count(json, "evaluations", row->tuned.outcome.evaluations);
-        sim_json_number(json, "bound_us",
-                        row->bound_us > 0.0 ? row->bound_us : (double)NAN);
-        sim_json_number(json, "gap_to_best_ratio",
-                        search_compared_gap_ratio(row, row->best_us));
-        sim_json_number(json, "gap_to_bound_ratio",
-                        row->bound_us > 0.0
-                            ? search_compared_gap_ratio(row, row->bound_us)
-                            : (double)NAN);
-        put_plan(json, row);
+    for (int i = 0; i < table->case_count; i++) {
+        for (int s = 0; s < table->strategy_count; s++) {
+            append_row(rows, table, &table->cases[i]->rows[s]);
+        }
     }
+    put_means(root, table);
+    put_claims(root, table);
     status = sim_json_print(root, table->cli->out);
     sim_json_free(root);
     return status;

@@ -6,14 +6,13 @@
 
 #include "build/version.h"
 #include "search/explain_words.h"
+#include "search/paragraph.h"
 #include "sim/report.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
 
 enum {
-    WIDTH = 110,
     WINDOWS_SHOWN = 6,
     COLLECTIVES_SHOWN = 4,
     LOSERS_SHOWN = 4,
@@ -33,42 +32,10 @@ struct page {
     bool all; /* details of all windows */
 };
 
-/* Letters up to a blank where a line may end: not within "12 ms" or "4 %". */
-static int word_length(const char *text)
-{
-    size_t length = strcspn(text, " ");
-
-    while (length > 0 && text[length] == ' ' &&
-           isdigit((unsigned char)text[length - 1]) != 0) {
-        length += 1 + strcspn(text + length + 1, " ");
-    }
-    return (int)length;
-}
-
 /* A paragraph, with lines after the first further in. */
 static void put(const struct page *page, int indent, const char *text)
 {
-    int column = indent;
-
-    if (text == NULL) {
-        return;
-    }
-    (void)fprintf(page->out, "%*s", indent, "");
-    while (*text != '\0') {
-        int length = word_length(text);
-
-        if (column > indent && column + 1 + length > WIDTH) {
-            (void)fprintf(page->out, "\n%*s", indent + 2, "");
-            column = indent + 2;
-        } else if (column > indent) {
-            (void)fputc(' ', page->out);
-            column++;
-        }
-        (void)fprintf(page->out, "%.*s", length, text);
-        column += length;
-        text += length + (text[length] == ' ' ? 1 : 0);
-    }
-    (void)fputc('\n', page->out);
+    search_paragraph(page->out, indent, text);
 }
 
 /* -- windows -- */

@@ -48,30 +48,54 @@ static void keep(struct model_arena *arena, struct search_tuned *tuned)
     outcome->curve = curve;
 }
 
-static enum model_status evaluate_nccl(struct search_task *task,
-                                       double *nccl_us)
+/* Simulate a plan. */
+static enum model_status time_plan(const struct search_problem *problem,
+                                   const struct model_config *configs,
+                                   struct model_arena *scratch,
+                                   struct search_times *times,
+                                   struct model_errors *errors)
 {
-    int classes = task->problem->class_count;
-    struct model_config *configs =
-        model_arena_array(task->arena, (size_t)classes + 1, sizeof(*configs));
+    struct model_plan plan;
+    struct sim_request request = {.topology = problem->topology,
+                                  .workload = problem->workload,
+                                  .plan = &plan,
+                                  .nccl = problem->nccl};
+    struct sim_result result;
+    struct sim *sim;
+    enum model_status status;
 
-    for (int i = 0; i < classes; i++) {
-        configs[i] = task->problem->classes[i].baseline;
+    model_arena_reset(scratch);
+    plan = search_plan(scratch, problem, configs, NULL);
+    sim = sim_new(scratch, &request, errors);
+    status = sim != NULL ? sim_run(sim, &result, errors) : MODEL_BAD_INPUT;
+    if (status == MODEL_OK) {
+        *times = (struct search_times){result.iteration_us, result.compute_us,
+                                       result.comm_us, result.exposed_comm_us};
     }
-    return search_iteration_us(task, configs, nccl_us);
+    return status;
 }
 
-/* Simulate the outcome, unless the simulator searched, and NCCL's choice. */
+/* Simulate the outcome and NCCL's choice, whatever has searched. */
 static enum model_status check(struct search_task *task,
+                               struct model_arena *scratch,
                                struct search_tuned *tuned)
 {
-    enum model_status status = MODEL_OK;
+    const struct search_problem *problem = task->problem;
+    struct model_config *native = model_arena_array(
+        task->arena, (size_t)problem->class_count + 1, sizeof(*native));
+    enum model_status status = time_plan(problem, tuned->outcome.configs,
+                                         scratch, &tuned->times, task->errors);
 
-    if (tuned->evaluator != &search_evaluators[0]) {
-        status = search_iteration_us(task, tuned->outcome.configs,
-                                     &tuned->outcome.iteration_us);
+    for (int i = 0; i < problem->class_count; i++) {
+        native[i] = problem->classes[i].baseline;
     }
-    return status == MODEL_OK ? evaluate_nccl(task, &tuned->nccl_us) : status;
+    if (status == MODEL_OK) {
+        status =
+            time_plan(problem, native, scratch, &tuned->nccl, task->errors);
+    }
+    tuned->outcome.iteration_us = tuned->times.iteration_us;
+    tuned->nccl_us = tuned->nccl.iteration_us;
+    return status;
 }
 
 /* The search with its two arenas; they are freed by the caller. */
@@ -84,8 +108,6 @@ static enum model_status search(struct sim_cli *cli,
     uint64_t budget = cli->options.budget;
     bool show = !cli->options.quiet && isatty(fileno(cli->log)) != 0;
     struct progress progress = {.cli = cli, .text = strategy->name};
-    struct search_simulator context = {&tuned->problem, scratch};
-    struct search_evaluator simulator = search_simulate(&context);
     struct search_evaluator evaluator;
     struct search_task task = {.arena = work,
                                .problem = &tuned->problem,
@@ -104,8 +126,7 @@ static enum model_status search(struct sim_cli *cli,
     }
     if (status == MODEL_OK) {
         tuned->searched_us = tuned->outcome.iteration_us;
-        task.evaluator = &simulator;
-        status = check(&task, tuned);
+        status = check(&task, scratch, tuned);
     }
     if (status == MODEL_OK) {
         keep(cli->arena, tuned);

@@ -8,6 +8,14 @@
 #include "search/strategy.h"
 #include "sim/load.h"
 
+/* A simulated iteration, as sim_result has it. */
+struct search_times {
+    double iteration_us;
+    double compute_us; /* some kernel runs */
+    double comm_us;    /* some collective runs */
+    double exposed_us; /* a collective runs and no kernel does */
+};
+
 /* What a strategy made of an input. */
 struct search_tuned {
     struct search_problem problem;
@@ -15,6 +23,8 @@ struct search_tuned {
     const struct search_evaluator_kind *evaluator; /* that searched */
     double searched_us; /* what that says of the outcome's iteration */
     double nccl_us;     /* an iteration with NCCL's own choice */
+    struct search_times times; /* of the outcome */
+    struct search_times nccl;  /* of NCCL's own choice */
 };
 
 /*

@@ -54,6 +54,7 @@ struct sim_options {
     bool quiet;
     bool verbose;
     bool check;
+    bool published; /* compare: only what is published */
     bool help;
 };
 
