@@ -175,9 +175,8 @@ static const char *words_of_bound_us(struct model_arena *arena,
         fabs(it->bound_us - said_us) < search_worth_ratio * said_us) {
         return "";
     }
-    return model_arena_format(
-        arena, " No settings can bring it below %s: its kernels.",
-        search_words_time(arena, it->bound_us));
+    return model_arena_format(arena, " No settings can bring it below %s.",
+                              search_words_time(arena, it->bound_us));
 }
 
 static const char *words_of_limits(struct model_arena *arena,
