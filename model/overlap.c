@@ -74,8 +74,10 @@ static void add(struct cutter *cutter, int op)
     cutter->tail[self->stream] = op;
 }
 
-struct model_overlaps model_overlaps_make(struct model_arena *arena,
-                                          const struct model_workload *workload)
+struct model_overlaps
+model_overlaps_in_order(struct model_arena *arena,
+                        const struct model_workload *workload,
+                        const int *order)
 {
     size_t ops = (size_t)workload->op_count + 1;
     struct cutter cutter = {.workload = workload};
@@ -94,11 +96,17 @@ struct model_overlaps model_overlaps_make(struct model_arena *arena,
         cutter.tail[i] = -1;
     }
     for (int i = 0; i < workload->op_count; i++) {
-        add(&cutter, i);
+        add(&cutter, order != NULL ? order[i] : i);
     }
     if (cutter.kernel_count > cutter.first_kernel ||
         cutter.collective_count > cutter.first_collective) {
         cut(&cutter, cutter.kernel_count, cutter.collective_count);
     }
     return cutter.overlaps;
+}
+
+struct model_overlaps model_overlaps_make(struct model_arena *arena,
+                                          const struct model_workload *workload)
+{
+    return model_overlaps_in_order(arena, workload, NULL);
 }

@@ -31,7 +31,7 @@ struct top {
     }
 
 static const struct model_field row_fields[] = {
-    TEXT("op", op, "id of the op"),
+    TEXT("op", op, "id of the op; * stands for any text in it"),
     TEXT("window", window, "overlap window of the op"),
     /* Stored relative to the first collective; see fix_row. */
     CHOICE("kind", kind, model_collective_names, "kind of collective"),
@@ -210,16 +210,42 @@ enum model_status model_plan_write(struct model_arena *arena,
     return model_yaml_write(root, stream);
 }
 
+/* A star of the pattern stands for any text, also none. */
+static bool id_matches(const char *pattern, const char *id)
+{
+    const char *star = NULL; /* the last one, and where its text may end */
+    const char *rest = NULL;
+
+    while (*id != '\0') {
+        if (*pattern == '*') {
+            star = pattern++;
+            rest = id;
+        } else if (*pattern == *id) {
+            pattern++;
+            id++;
+        } else if (star != NULL) {
+            pattern = star + 1;
+            id = ++rest;
+        } else {
+            return false;
+        }
+    }
+    while (*pattern == '*') {
+        pattern++;
+    }
+    return *pattern == '\0';
+}
+
 static bool text_matches(const char *wanted, const char *text)
 {
     return wanted == NULL || (text != NULL && strcmp(wanted, text) == 0);
 }
 
-static bool matches(const struct model_plan_row *row,
-                    const struct model_workload *workload,
-                    const struct model_op *op)
+bool model_plan_row_takes(const struct model_plan_row *row,
+                          const struct model_workload *workload,
+                          const struct model_op *op)
 {
-    return text_matches(row->op, op->id) &&
+    return (row->op == NULL || id_matches(row->op, op->id)) &&
            text_matches(row->window, op->window) &&
            text_matches(row->group, workload->groups[op->group].name) &&
            (row->kind == MODEL_UNSET || row->kind == op->kind) &&
@@ -232,7 +258,7 @@ bool model_plan_row_matches(const struct model_plan_row *row,
 {
     for (int i = 0; i < workload->op_count; i++) {
         if (model_op_is_collective(&workload->ops[i]) &&
-            matches(row, workload, &workload->ops[i])) {
+            model_plan_row_takes(row, workload, &workload->ops[i])) {
             return true;
         }
     }
@@ -274,7 +300,7 @@ model_plan_find(const struct model_plan *plan,
                 const struct model_op *op)
 {
     for (int i = 0; plan != NULL && i < plan->row_count; i++) {
-        if (matches(&plan->rows[i], workload, op)) {
+        if (model_plan_row_takes(&plan->rows[i], workload, op)) {
             return &plan->rows[i];
         }
     }

@@ -2,9 +2,10 @@
  * plan.h - which configuration each collective of a workload gets.
  *
  * A plan is a list of rows; the first row that matches a collective assigns
- * its configuration. A row matches by any of: the op's id, its window, its
- * kind, a range of sizes, its group. Keys that a row leaves out match all;
- * settings that it leaves out stay open for the strategy's default.
+ * its configuration. A row matches by any of: the op's id, which may be a
+ * pattern with stars (step*.forward.*.all_gather), its window, its kind, a
+ * range of sizes, its group. Keys that a row leaves out match all; settings
+ * that it leaves out stay open for the strategy's default.
  *
  *     collectives:
  *       - {window: forward, kind: all_gather, transport: p2p, channels: 2,
@@ -16,7 +17,7 @@
 #include "model/nccl.h"
 
 struct model_plan_row {
-    const char *op;     /* id, or NULL */
+    const char *op;     /* id, in which * stands for any text, or NULL */
     const char *window; /* or NULL */
     int kind;           /* enum model_op_kind or MODEL_UNSET */
     double min_bytes;   /* size range, inclusive; max 0: no limit */
@@ -45,6 +46,11 @@ enum model_status model_plan_read(struct model_arena *arena,
 enum model_status model_plan_check(const struct model_plan *plan,
                                    const struct model_workload *workload,
                                    struct model_errors *errors);
+
+/* True when the row matches the collective. */
+bool model_plan_row_takes(const struct model_plan_row *row,
+                          const struct model_workload *workload,
+                          const struct model_op *op);
 
 /* True when the row matches some collective of the workload. */
 bool model_plan_row_matches(const struct model_plan_row *row,

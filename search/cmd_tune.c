@@ -117,6 +117,9 @@ static enum model_status print(struct sim_cli *cli,
     }
     if (status == MODEL_OK && cli->options.format == SIM_TEXT &&
         !cli->options.quiet) {
+        if (cli->options.verbose && tuned->outcome.account != NULL) {
+            (void)fputs(tuned->outcome.account, cli->log);
+        }
         print_outcome(cli, plan->strategy, tuned);
     }
     if (status == MODEL_OK && !cli->options.quiet &&

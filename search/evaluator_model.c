@@ -133,12 +133,17 @@ static void add_overlap(const struct work *work,
         int op = overlap->collectives[i];
 
         collectives[i] = contender_of(work, op);
-        measure->comm_us[problem->window_of[op]] += collectives[i]->time_us;
+        if (problem->window_of[op] >= 0) {
+            measure->comm_us[problem->window_of[op]] += collectives[i]->time_us;
+        }
     }
     measure->iteration_us += model_window_cost(&window, kernel_us).z_us;
     for (int i = 0; i < overlap->kernel_count; i++) {
-        measure->kernel_us[problem->window_of[overlap->kernels[i]]] +=
-            kernel_us[i];
+        int at = problem->window_of[overlap->kernels[i]];
+
+        if (at >= 0) {
+            measure->kernel_us[at] += kernel_us[i];
+        }
     }
 }
 

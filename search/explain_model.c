@@ -43,6 +43,7 @@ search_model_windows(struct model_arena *arena,
         return NULL;
     }
     search_problem_make(arena, request->nccl, &problem);
+    search_problem_label(arena, &problem);
     search_measure_make(arena, &problem, &measure);
     if (search_open_model(arena, scratch, &problem, &evaluator, &silent) !=
             MODEL_OK ||

@@ -10,303 +10,370 @@
  * its computation (X' < Y'), j is done; otherwise channels, threads and chunk
  * all rise by lr.
  *
- * Where the printed algorithms leave a hole, this file chooses:
+ * Where sense can be made of the printed algorithms in more than one way,
+ * lagom_reading.h has the ways. Besides, this file chooses:
  *
- *   lr         the improvement (x - x') / x', as a fraction of each parameter's
- *              range, kept within RAISE_MIN .. RAISE_MAX: an early gain is of
- *              the order of x itself and would jump to the far end
- *   range      channels geometrically, threads and chunk linearly, within the
- *              bounds of AutoCCL's generator (space.h)
- *   first      a class runs with NCCL's own configuration until it is first
- *              chosen; there is no earlier x to compare with then, and
- *              lr = RAISE_MIN
- *   measured   x, Y and their primes are of the last two evaluations
+ *   first step by 0.01: there is no gain yet
+ *   before     until it is first chosen a class runs with NCCL's own settings
+ *   measured   x, Y and their primes are of the last two steps of the window; x
+ *              of H is the sum over the class's collectives, as Y is a sum
  *   worse      a gain under GAIN_MIN counts as none
- *   kept       the configuration before, when x_j got worse; the new one when
- *              X' < Y'
- *   transport  the climb is made once per subspace, for all classes alike, and
- *              each window keeps the subspace with the smaller max(X, Y)
- *   native     AutoCCL, inside which Lagom runs, also measures NCCL's own
- *              configuration: a window that no climb betters keeps it; and
- *              all windows do when the whole iteration is slower without it
+ *   subspaces  the climb is made once per subspace (algorithm, protocol,
+ *              transport), for all classes alike, and each window keeps the one
+ *              with the smaller max(X, Y)
+ *   whole      windows are judged by themselves, and by max(X, Y) as if all
+ *              communication could hide: where the whole iteration is slower
+ *              than with NCCL's own settings, these stay
  */
-#include "search/space.h"
-#include "search/strategy.h"
+#include "search/lagom_climb.h"
 
 #include <float.h>
 #include <math.h>
 
 static const double FIRST_PRIORITY = 0.01;
-static const double RAISE_MIN = 0.01;
-static const double RAISE_MAX = 0.1;
 static const double GAIN_MIN = 0.001;
 
-/* One class while it climbs. */
-struct climber {
-    struct search_space space;
-    double height;   /* 0: least, 1: largest configuration */
-    double priority; /* H */
-    double raise;    /* of the next step */
-    bool started;
-    bool done;
-    struct model_config config;
-};
+/* -- measuring -- */
 
-struct climb {
-    struct search_task *task;
-    struct search_outcome *outcome;
-    struct climber *climbers;
-    struct search_measure now, before;
-};
-
-/* The configuration at a height. */
-static struct model_config config_at(const struct search_space *space,
-                                     double height)
+static enum model_status measure(struct lagom *lagom)
 {
-    struct model_config config = space->subspace;
-    double threads = SEARCH_THREADS_MAX - SEARCH_THREADS_MIN;
-    int chunks;
-
-    config.channels =
-        (int)floor(pow((double)space->channels_max, height) + 0.5);
-    config.threads =
-        SEARCH_THREADS_MIN +
-        SEARCH_THREADS_STEP *
-            (int)floor(height * threads / SEARCH_THREADS_STEP + 0.5);
-    chunks = search_space_chunks(space, config.channels, config.threads);
-    config.chunk_bytes = fmax(floor(height * chunks + 0.5), 1.0) *
-                         config.threads * SEARCH_CHUNK_GRAIN;
-    return config;
-}
-
-static enum model_status measure(struct climb *climb)
-{
-    const struct search_problem *problem = climb->task->problem;
+    const struct search_problem *problem = lagom->task->problem;
 
     for (int i = 0; i < problem->class_count; i++) {
-        climb->outcome->configs[i] = climb->climbers[i].config;
+        lagom->outcome->configs[i] = lagom->climbers[i].config;
     }
-    return search_try(climb->task, climb->outcome, climb->outcome->configs,
-                      &climb->now);
+    return search_try(lagom->task, lagom->outcome, lagom->outcome->configs,
+                      &lagom->now);
 }
 
-static enum model_status measure_native(struct climb *climb)
+static bool in_window(const struct lagom *lagom, int class_index, int window)
 {
-    const struct search_problem *problem = climb->task->problem;
-
-    for (int i = 0; i < problem->class_count; i++) {
-        climb->climbers[i].config = problem->classes[i].baseline;
-    }
-    return measure(climb);
+    return lagom->task->problem->classes[class_index].window_index == window;
 }
 
-static void copy_measure(const struct search_problem *problem,
-                         const struct search_measure *from,
-                         struct search_measure *to)
+/* What was measured of a window becomes what the next step compares with. */
+static void see(struct lagom *lagom, int window)
 {
-    to->iteration_us = from->iteration_us;
-    for (int i = 0; i < problem->class_count; i++) {
-        to->x_us[i] = from->x_us[i];
-    }
-    for (int i = 0; i < problem->window_count; i++) {
-        to->comm_us[i] = from->comm_us[i];
-        to->kernel_us[i] = from->kernel_us[i];
+    lagom->seen.comm_us[window] = lagom->now.comm_us[window];
+    lagom->seen.kernel_us[window] = lagom->now.kernel_us[window];
+    for (int i = 0; i < lagom->task->problem->class_count; i++) {
+        if (in_window(lagom, i, window)) {
+            lagom->seen.x_us[i] = lagom->now.x_us[i];
+        }
     }
 }
+
+static bool hides(const struct lagom *lagom, int window)
+{
+    double comm_us = lagom->now.comm_us[window];
+    double kernel_us = lagom->now.kernel_us[window];
+
+    if (lagom->reading.balance == SEARCH_BALANCE_ITERATION) {
+        comm_us = kernel_us = 0.0;
+        for (int i = 0; i < lagom->task->problem->window_count; i++) {
+            comm_us += lagom->now.comm_us[i];
+            kernel_us += lagom->now.kernel_us[i];
+        }
+    }
+    return comm_us < kernel_us;
+}
+
+/* -- Algorithm 2 -- */
+
+static void finish(struct lagom_climber *self, enum lagom_stop stop)
+{
+    self->stop = stop;
+    self->done = true;
+}
+
+/* Put the class where it is measured next. */
+static void rise(struct lagom *lagom, struct lagom_climber *self)
+{
+    self->before = self->started ? self->config : self->native;
+    self->config = self->started
+                       ? lagom_raise(&lagom->reading, &self->space,
+                                     &self->config, self->raise, &self->height)
+                       : lagom_least(&self->space);
+}
+
+/* What was measured decides whether the class is done, and its H and lr. */
+static void judge(struct lagom *lagom, int index)
+{
+    struct lagom_climber *self = &lagom->climbers[index];
+    const struct search_class *part = &lagom->task->problem->classes[index];
+    int window = part->window_index;
+    double before_us = lagom->seen.x_us[index];
+    double x_us = lagom->now.x_us[index];
+    bool compared = self->started || lagom->reading.first == SEARCH_FIRST_NCCL;
+
+    if (compared && x_us > before_us * (1.0 - GAIN_MIN)) {
+        self->config = self->before;
+        finish(self, LAGOM_WORSE);
+        return;
+    }
+    if (self->started) {
+        self->raise = lagom_rate(&lagom->reading, before_us, x_us);
+        self->priority =
+            (lagom->now.kernel_us[window] - lagom->seen.kernel_us[window]) /
+            ((before_us - x_us) * part->op_count);
+    }
+    if (hides(lagom, window)) {
+        finish(self, LAGOM_HIDDEN);
+        if (lagom->reading.keep == SEARCH_KEEP_OLD && self->started) {
+            self->config = self->before;
+        }
+    } else if (lagom_is_top(&self->space, &self->config)) {
+        finish(self, LAGOM_TOP);
+    }
+    self->climbed = self->climbed || self->started;
+    self->started = true;
+    see(lagom, window);
+}
+
+/* -- Algorithm 1 -- */
 
 /* The window's undone class with the smallest H; ties go to the lowest. */
-static int choose(const struct climb *climb, int window)
+static int choose(const struct lagom *lagom, int window)
 {
     int best = -1;
 
-    for (int i = 0; i < climb->task->problem->class_count; i++) {
-        if (climb->task->problem->classes[i].window_index == window &&
-            !climb->climbers[i].done &&
+    for (int i = 0; i < lagom->task->problem->class_count; i++) {
+        if (in_window(lagom, i, window) && !lagom->climbers[i].done &&
             (best < 0 ||
-             climb->climbers[i].priority < climb->climbers[best].priority)) {
+             lagom->climbers[i].priority < lagom->climbers[best].priority)) {
             best = i;
         }
     }
     return best;
 }
 
-/*
- * Algorithm 2: raise the class (the first time: put it at its least
- * configuration), measure, decide whether it is done, and set its H.
- */
-static enum model_status step(struct climb *climb, int index)
+/* A class of each window, or of the first that has one; false: all are done. */
+static bool choose_all(struct lagom *lagom)
 {
-    const struct search_problem *problem = climb->task->problem;
-    struct climber *self = &climb->climbers[index];
-    int window = problem->classes[index].window_index;
-    struct climber old = *self;
-    enum model_status status;
-    double before_us;
-    double x_us;
+    bool any = false;
 
-    if (self->started) {
-        self->height = fmin(self->height + self->raise, 1.0);
+    for (int window = 0; window < lagom->task->problem->window_count;
+         window++) {
+        bool waits = any && lagom->reading.turns == SEARCH_TURNS_WINDOW;
+
+        lagom->chosen[window] = waits ? -1 : choose(lagom, window);
+        any = any || lagom->chosen[window] >= 0;
     }
-    self->started = true;
-    self->config = config_at(&self->space, self->height);
-    copy_measure(problem, &climb->now, &climb->before);
-    status = measure(climb);
-    if (status != MODEL_OK) {
-        return status;
-    }
-    x_us = climb->now.x_us[index];
-    before_us = climb->before.x_us[index];
-    if (old.started && x_us > before_us * (1.0 - GAIN_MIN)) {
-        *self = old;
-        self->done = true;
-        copy_measure(problem, &climb->before, &climb->now);
-        return MODEL_OK;
-    }
-    self->done = climb->now.comm_us[window] < climb->now.kernel_us[window] ||
-                 self->height >= 1.0;
-    if (old.started) {
-        self->raise =
-            fmin(fmax((before_us - x_us) / x_us, RAISE_MIN), RAISE_MAX);
-        self->priority =
-            (climb->now.kernel_us[window] - climb->before.kernel_us[window]) /
-            (before_us - x_us);
-    }
-    return MODEL_OK;
+    return any;
 }
 
-/* Algorithm 1 in one subspace, for all classes. */
-static enum model_status climb_subspace(struct climb *climb, int subspace)
+static enum model_status climb(struct lagom *lagom)
 {
-    const struct search_problem *problem = climb->task->problem;
-    enum model_status status;
-    int index;
+    int windows = lagom->task->problem->window_count;
+    enum model_status status = MODEL_OK;
 
-    for (int i = 0; i < problem->class_count; i++) {
-        const struct search_class *part = &problem->classes[i];
-        struct search_space spaces[MODEL_TRANSPORTS];
-        int count = search_subspaces(problem, part, spaces);
-        int own = subspace < count ? subspace : count - 1;
-
-        climb->climbers[i] = (struct climber){.space = spaces[own],
-                                              .priority = FIRST_PRIORITY,
-                                              .raise = RAISE_MIN};
-        climb->climbers[i].config = part->baseline;
-    }
-    status = MODEL_OK;
-    for (int window = 0; window < problem->window_count; window++) {
-        while (status == MODEL_OK && (index = choose(climb, window)) >= 0) {
-            status = step(climb, index);
+    while (status == MODEL_OK && choose_all(lagom)) {
+        for (int i = 0; i < windows; i++) {
+            if (lagom->chosen[i] >= 0) {
+                rise(lagom, &lagom->climbers[lagom->chosen[i]]);
+                lagom->windows[i].steps++;
+            }
+        }
+        status = measure(lagom);
+        for (int i = 0; status == MODEL_OK && i < windows; i++) {
+            if (lagom->chosen[i] >= 0) {
+                judge(lagom, lagom->chosen[i]);
+            }
         }
     }
     return status;
 }
 
-/* Where the climb's window is shorter than the best so far, take it over. */
-static void
-keep_better(struct climb *climb, double *best_us, struct model_config *best)
+/* -- subspaces -- */
+
+/* Put all classes at the beginning of their climb in one subspace; those of
+ * windows that have none left keep what is best so far. */
+static void start(struct lagom *lagom, int subspace)
 {
-    const struct search_problem *problem = climb->task->problem;
+    const struct search_problem *problem = lagom->task->problem;
 
-    for (int window = 0; window < problem->window_count; window++) {
-        double z_us =
-            fmax(climb->now.comm_us[window], climb->now.kernel_us[window]);
+    for (int i = 0; i < problem->class_count; i++) {
+        const struct search_class *part = &problem->classes[i];
+        struct lagom_window *window = &lagom->windows[part->window_index];
+        struct lagom_spaces spaces;
+        int own;
 
-        if (z_us > best_us[window] * (1.0 - GAIN_MIN)) {
+        lagom_spaces_of(&lagom->reading, problem, part, &spaces);
+        own = subspace < spaces.count ? subspace : spaces.count - 1;
+        lagom->climbers[i] = (struct lagom_climber){.space = spaces.list[own],
+                                                    .native = part->baseline,
+                                                    .config = part->baseline,
+                                                    .priority = FIRST_PRIORITY,
+                                                    .raise = LAGOM_RAISE_MIN};
+        window->climbs = false;
+    }
+    for (int i = 0; i < problem->class_count; i++) {
+        struct lagom_spaces spaces;
+
+        lagom_spaces_of(&lagom->reading, problem, &problem->classes[i],
+                        &spaces);
+        if (subspace < spaces.count) {
+            lagom->windows[problem->classes[i].window_index].climbs = true;
+        }
+    }
+    for (int i = 0; i < problem->class_count; i++) {
+        if (!lagom->windows[problem->classes[i].window_index].climbs) {
+            lagom->climbers[i] = lagom->best[i];
+            lagom->climbers[i].done = true;
+        }
+    }
+}
+
+/* Where the climb's window is shorter than the best so far, take it over. */
+static void keep_better(struct lagom *lagom, const struct search_measure *from)
+{
+    const struct search_problem *problem = lagom->task->problem;
+
+    for (int i = 0; i < problem->window_count; i++) {
+        struct lagom_window *window = &lagom->windows[i];
+        double z_us = fmax(from->comm_us[i], from->kernel_us[i]);
+
+        if (!window->climbs || z_us > window->z_us * (1.0 - GAIN_MIN)) {
             continue;
         }
-        best_us[window] = z_us;
-        for (int i = 0; i < problem->class_count; i++) {
-            if (problem->classes[i].window_index == window) {
-                best[i] = climb->climbers[i].config;
+        window->z_us = z_us;
+        window->comm_us = from->comm_us[i];
+        window->kernel_us = from->kernel_us[i];
+        for (int j = 0; j < problem->class_count; j++) {
+            if (in_window(lagom, j, i)) {
+                lagom->best[j] = lagom->climbers[j];
             }
         }
     }
 }
 
-/* The most that any class has. */
-static int subspace_count(const struct search_problem *problem)
+static void set_native(struct lagom *lagom)
 {
-    struct search_space spaces[MODEL_TRANSPORTS];
+    const struct search_problem *problem = lagom->task->problem;
+
+    for (int i = 0; i < problem->class_count; i++) {
+        lagom->climbers[i] =
+            (struct lagom_climber){.config = problem->classes[i].baseline,
+                                   .stop = LAGOM_NATIVE,
+                                   .done = true};
+    }
+    for (int i = 0; i < problem->window_count; i++) {
+        lagom->windows[i].climbs = true;
+    }
+}
+
+/* NCCL's own settings come first. */
+static enum model_status measure_native(struct lagom *lagom)
+{
+    const struct search_problem *problem = lagom->task->problem;
+    enum model_status status;
+
+    set_native(lagom);
+    status = measure(lagom);
+    lagom->native.iteration_us = lagom->now.iteration_us;
+    for (int i = 0; i < problem->window_count; i++) {
+        see(lagom, i);
+        lagom->native.comm_us[i] = lagom->now.comm_us[i];
+        lagom->native.kernel_us[i] = lagom->now.kernel_us[i];
+    }
+    return status;
+}
+
+/* They stay where no climb came out below them. */
+static void judge_native(struct lagom *lagom)
+{
+    if (lagom->reading.native == SEARCH_NATIVE_STAYS) {
+        set_native(lagom);
+        keep_better(lagom, &lagom->native);
+    }
+}
+
+/* Without NCCL's own among the choices the result stands as it is. */
+static enum model_status check_whole(struct lagom *lagom)
+{
+    const struct search_problem *problem = lagom->task->problem;
+    enum model_status status;
+    bool native = true;
+
+    for (int i = 0; i < problem->class_count; i++) {
+        lagom->climbers[i] = lagom->best[i];
+        native = native && lagom->best[i].stop == LAGOM_NATIVE;
+    }
+    if (native || lagom->reading.native == SEARCH_NATIVE_OUT) {
+        return MODEL_OK;
+    }
+    status = measure(lagom);
+    lagom->reverted =
+        lagom->now.iteration_us * (1.0 - GAIN_MIN) > lagom->native.iteration_us;
+    for (int i = 0; lagom->reverted && i < problem->class_count; i++) {
+        lagom->best[i].config = problem->classes[i].baseline;
+    }
+    return status;
+}
+
+/* The most that any class has. */
+static int subspace_count(const struct lagom *lagom)
+{
+    const struct search_problem *problem = lagom->task->problem;
     int most = 0;
 
     for (int i = 0; i < problem->class_count; i++) {
-        int count = search_subspaces(problem, &problem->classes[i], spaces);
+        struct lagom_spaces spaces;
 
-        most = count > most ? count : most;
+        lagom_spaces_of(&lagom->reading, problem, &problem->classes[i],
+                        &spaces);
+        most = spaces.count > most ? spaces.count : most;
     }
     return most;
 }
 
-static bool is_native(const struct search_problem *problem,
-                      const struct model_config *configs)
+static void make(struct lagom *lagom, struct search_task *task)
 {
-    for (int i = 0; i < problem->class_count; i++) {
-        if (!model_config_equal(&configs[i], &problem->classes[i].baseline)) {
-            return false;
-        }
-    }
-    return true;
-}
+    const struct search_problem *problem = task->problem;
+    size_t classes = (size_t)problem->class_count + 1;
+    size_t windows = (size_t)problem->window_count + 1;
 
-/*
- * Windows are judged one by one, and by max(X, Y) as if all communication could
- * hide: the whole may still be slower than NCCL's own, which then stays.
- */
-static enum model_status check_whole(struct climb *climb,
-                                     struct model_config *best)
-{
-    const struct search_problem *problem = climb->task->problem;
-    double native_us = climb->now.iteration_us;
-    enum model_status status = MODEL_OK;
-
-    if (is_native(problem, best)) {
-        return MODEL_OK;
+    if (task->reading != NULL) {
+        lagom->reading = *task->reading;
     }
-    for (int i = 0; i < problem->class_count; i++) {
-        climb->climbers[i].config = best[i];
+    lagom->climbers =
+        model_arena_array(task->arena, classes, sizeof(*lagom->climbers));
+    lagom->best = model_arena_array(task->arena, classes, sizeof(*lagom->best));
+    lagom->windows =
+        model_arena_array(task->arena, windows, sizeof(*lagom->windows));
+    lagom->chosen = model_arena_array(task->arena, windows, sizeof(int));
+    search_measure_make(task->arena, problem, &lagom->now);
+    search_measure_make(task->arena, problem, &lagom->seen);
+    search_measure_make(task->arena, problem, &lagom->native);
+    for (int i = 0; i < problem->window_count; i++) {
+        lagom->windows[i].z_us = DBL_MAX;
     }
-    status = measure(climb);
-    for (int i = 0; climb->now.iteration_us * (1.0 - GAIN_MIN) > native_us &&
-                    i < problem->class_count;
-         i++) {
-        best[i] = problem->classes[i].baseline;
-    }
-    return status;
 }
 
 enum model_status search_find_lagom(struct search_task *task,
                                     struct search_outcome *outcome)
 {
-    const struct search_problem *problem = task->problem;
-    size_t classes = (size_t)problem->class_count + 1;
-    size_t windows = (size_t)problem->window_count + 1;
-    struct climb climb = {.task = task, .outcome = outcome};
-    double *best_us = model_arena_array(task->arena, windows, sizeof(double));
-    struct model_config *best =
-        model_arena_array(task->arena, classes, sizeof(*best));
-    enum model_status status = MODEL_OK;
-    int subspaces = subspace_count(problem);
+    struct lagom lagom = {.task = task, .outcome = outcome};
+    enum model_status status;
+    int subspaces;
 
-    climb.climbers =
-        model_arena_array(task->arena, classes, sizeof(*climb.climbers));
-    search_measure_make(task->arena, problem, &climb.now);
-    search_measure_make(task->arena, problem, &climb.before);
-    for (int i = 0; i < problem->window_count; i++) {
-        best_us[i] = DBL_MAX;
-    }
+    make(&lagom, task);
+    subspaces = subspace_count(&lagom);
+    status = measure_native(&lagom);
     for (int i = 0; status == MODEL_OK && i < subspaces; i++) {
-        status = climb_subspace(&climb, i);
+        start(&lagom, i);
+        status = climb(&lagom);
         if (status == MODEL_OK) {
-            keep_better(&climb, best_us, best);
+            keep_better(&lagom, &lagom.seen);
         }
     }
     if (status == MODEL_OK) {
-        status = measure_native(&climb);
-        keep_better(&climb, best_us, best);
-        status = status == MODEL_OK ? check_whole(&climb, best) : status;
+        judge_native(&lagom);
+        status = check_whole(&lagom);
     }
-    for (int i = 0; i < problem->class_count; i++) {
-        outcome->configs[i] = best[i];
+    for (int i = 0; i < task->problem->class_count; i++) {
+        outcome->configs[i] = lagom.best[i].config;
     }
+    outcome->account = lagom_account(&lagom);
     return status;
 }

@@ -3,43 +3,181 @@
  */
 #include "search/problem.h"
 
-static int find_window(struct search_problem *problem, const char *window)
+#include <string.h>
+
+/* While classes are made. */
+struct maker {
+    struct search_problem *problem;
+    const struct search_windows *found;
+    const struct model_op **first; /* by class: an op of it */
+    double *time_us;               /* by class, of all its ops */
+};
+
+static const struct model_op *op_at(const struct search_problem *problem,
+                                    int op)
 {
-    for (int i = 0; i < problem->window_count; i++) {
-        if (model_same_text(problem->windows[i], window)) {
-            return i;
-        }
-    }
-    problem->windows[problem->window_count] = window;
-    return problem->window_count++;
+    return &problem->workload->ops[op];
 }
 
-static int find_class(struct search_problem *problem, const struct model_op *op)
+static int find_class(struct maker *maker, int op_index)
 {
-    struct search_class *new_class;
+    struct search_problem *problem = maker->problem;
+    const struct model_op *op = op_at(problem, op_index);
+    int window = maker->found->of_op[op_index];
 
     for (int i = 0; i < problem->class_count; i++) {
-        const struct search_class *known = &problem->classes[i];
-
-        if (model_same_text(known->window, op->window) &&
-            known->kind == op->kind && known->group == op->group &&
-            known->shift == op->shift &&
-            model_config_equal(&known->fixed, &op->config) &&
-            model_same(known->bytes, op->bytes)) {
+        if (problem->classes[i].window_index == window &&
+            search_same_key(maker->first[i], op)) {
             return i;
         }
     }
-    new_class = &problem->classes[problem->class_count];
-    *new_class = (struct search_class){
-        .window = op->window,
+    maker->first[problem->class_count] = op;
+    problem->classes[problem->class_count] = (struct search_class){
         .kind = op->kind,
         .bytes = op->bytes,
         .group = op->group,
         .shift = op->shift,
         .fixed = op->config,
         .baseline = model_nccl_complete(problem->nccl, op, &op->config),
-        .window_index = find_window(problem, op->window)};
+        .window_index = window};
     return problem->class_count++;
+}
+
+/* -- classes that join others -- */
+
+/* The class of equal collectives that take longest: under the same label only,
+ * or anywhere. */
+static int largest(const struct maker *maker, int class_index, bool labelled)
+{
+    int best = class_index;
+
+    for (int i = 0; i < maker->problem->class_count; i++) {
+        const struct model_op *op = maker->first[i];
+
+        if (search_same_key(op, maker->first[class_index]) &&
+            (!labelled ||
+             model_same_text(op->window, maker->first[class_index]->window)) &&
+            maker->time_us[i] > maker->time_us[best]) {
+            best = i;
+        }
+    }
+    return best;
+}
+
+static int leader_of(const struct maker *maker, int class_index)
+{
+    for (int labelled = 1; labelled >= 0; labelled--) {
+        int leader = largest(maker, class_index, labelled != 0);
+
+        if (maker->time_us[class_index] <
+            SEARCH_FOLLOWS * maker->time_us[leader]) {
+            return leader;
+        }
+    }
+    return class_index;
+}
+
+/* Past a leader that follows another itself. */
+static int last_leader(const struct maker *maker, int class_index)
+{
+    int leader = leader_of(maker, class_index);
+
+    while (leader != class_index) {
+        class_index = leader;
+        leader = leader_of(maker, class_index);
+    }
+    return leader;
+}
+
+/* Ops change over to the leaders, and these close the gaps. */
+static void join(struct model_arena *arena, struct maker *maker)
+{
+    struct search_problem *problem = maker->problem;
+    int count = problem->class_count;
+    int *leaders = model_arena_array(arena, (size_t)count + 1, sizeof(int));
+    int *place = model_arena_array(arena, (size_t)count + 1, sizeof(int));
+
+    for (int i = 0; i < count; i++) {
+        leaders[i] = last_leader(maker, i);
+    }
+    problem->class_count = 0;
+    for (int i = 0; i < count; i++) {
+        if (leaders[i] == i) {
+            place[i] = problem->class_count;
+            problem->classes[problem->class_count++] = problem->classes[i];
+        }
+    }
+    for (int i = 0; i < problem->workload->op_count; i++) {
+        if (problem->class_of[i] >= 0) {
+            problem->class_of[i] = place[leaders[problem->class_of[i]]];
+            problem->classes[problem->class_of[i]].op_count++;
+        }
+    }
+}
+
+/* -- windows -- */
+
+static int with_label(const struct search_windows *found,
+                      const int *place,
+                      const char *label,
+                      int before)
+{
+    int count = 0;
+
+    for (int i = 0; i < before; i++) {
+        count +=
+            place[i] >= 0 && model_same_text(found->labels[i], label) ? 1 : 0;
+    }
+    return count;
+}
+
+static const char *name_of(struct model_arena *arena,
+                           const struct search_windows *found,
+                           const int *place,
+                           int window)
+{
+    const char *label = found->labels[window];
+
+    if (with_label(found, place, label, found->count) == 1) {
+        return label;
+    }
+    return model_arena_format(arena, "%s %d", label != NULL ? label : "window",
+                              with_label(found, place, label, window) + 1);
+}
+
+/* The found windows that still have a class, in their order. */
+static void keep_windows(struct model_arena *arena, struct maker *maker)
+{
+    struct search_problem *problem = maker->problem;
+    const struct search_windows *found = maker->found;
+    int *place =
+        model_arena_array(arena, (size_t)found->count + 1, sizeof(int));
+
+    for (int i = 0; i < found->count; i++) {
+        place[i] = -1;
+        for (int j = 0; j < problem->class_count && place[i] < 0; j++) {
+            if (problem->classes[j].window_index == i) {
+                place[i] = problem->window_count++;
+            }
+        }
+    }
+    for (int i = 0; i < found->count; i++) {
+        if (place[i] >= 0) {
+            problem->windows[place[i]] = name_of(arena, found, place, i);
+            problem->instances[place[i]] = found->instances[i];
+        }
+    }
+    for (int i = 0; i < problem->workload->op_count; i++) {
+        int window = found->of_op[i];
+
+        problem->window_of[i] = window >= 0 ? place[window] : -1;
+    }
+    for (int i = 0; i < problem->class_count; i++) {
+        struct search_class *part = &problem->classes[i];
+
+        part->window_index = place[part->window_index];
+        part->window = problem->windows[part->window_index];
+    }
 }
 
 static int collective_count(const struct model_workload *workload)
@@ -57,31 +195,70 @@ void search_problem_make(struct model_arena *arena,
                          struct search_problem *problem)
 {
     const struct model_workload *workload = nccl->workload;
-    size_t ops = (size_t)workload->op_count;
-    int collectives = collective_count(workload);
+    size_t ops = (size_t)workload->op_count + 1;
+    size_t collectives = (size_t)collective_count(workload) + 1;
+    struct search_windows found;
+    struct maker maker = {.problem = problem, .found = &found};
 
+    search_windows_find(arena, nccl, &found);
     *problem = (struct search_problem){
         .topology = nccl->topology, .workload = workload, .nccl = nccl};
-    problem->classes = model_arena_array(arena, (size_t)collectives + 1,
-                                         sizeof(*problem->classes));
-    problem->windows =
-        model_arena_array(arena, ops + 1, sizeof(*problem->windows));
-    problem->class_of =
-        model_arena_array(arena, ops + 1, sizeof(*problem->class_of));
-    problem->window_of =
-        model_arena_array(arena, ops + 1, sizeof(*problem->window_of));
+    problem->classes =
+        model_arena_array(arena, collectives, sizeof(*problem->classes));
+    problem->windows = model_arena_array(arena, (size_t)found.count + 1,
+                                         sizeof(*problem->windows));
+    problem->instances =
+        model_arena_array(arena, (size_t)found.count + 1, sizeof(int));
+    problem->class_of = model_arena_array(arena, ops, sizeof(int));
+    problem->window_of = model_arena_array(arena, ops, sizeof(int));
+    maker.first = model_arena_array(arena, collectives, sizeof(*maker.first));
+    maker.time_us = model_arena_array(arena, collectives, sizeof(double));
     for (int i = 0; i < workload->op_count; i++) {
-        const struct model_op *op = &workload->ops[i];
+        const struct model_op *op = op_at(problem, i);
 
-        problem->window_of[i] = find_window(problem, op->window);
         problem->class_of[i] = -1;
         if (model_op_is_collective(op) &&
             !model_config_is_complete(&op->config)) {
-            problem->class_of[i] = find_class(problem, op);
-            problem->classes[problem->class_of[i]].op_count++;
+            problem->class_of[i] = find_class(&maker, i);
+            maker.time_us[problem->class_of[i]] += found.time_us[i];
+        }
+    }
+    join(arena, &maker);
+    keep_windows(arena, &maker);
+    search_problem_rows(arena, problem);
+}
+
+static int find_label(struct search_problem *problem, const char *label)
+{
+    for (int i = 0; i < problem->window_count; i++) {
+        if (model_same_text(problem->windows[i], label)) {
+            return i;
+        }
+    }
+    problem->windows[problem->window_count] = label;
+    return problem->window_count++;
+}
+
+void search_problem_label(struct model_arena *arena,
+                          struct search_problem *problem)
+{
+    size_t ops = (size_t)problem->workload->op_count + 1;
+
+    problem->windows = model_arena_array(arena, ops, sizeof(*problem->windows));
+    problem->instances = model_arena_array(arena, ops, sizeof(int));
+    problem->window_count = 0;
+    for (int i = 0; i < problem->workload->op_count; i++) {
+        int window = find_label(problem, op_at(problem, i)->window);
+
+        problem->window_of[i] = window;
+        problem->instances[window] = 1;
+        if (problem->class_of[i] >= 0) {
+            problem->classes[problem->class_of[i]].window_index = window;
         }
     }
 }
+
+/* -- measures -- */
 
 void search_measure_make(struct model_arena *arena,
                          const struct search_problem *problem,
@@ -114,9 +291,9 @@ void search_measure_fill(const struct search_problem *problem,
         int window = problem->window_of[i];
         int class_index = problem->class_of[i];
 
-        if (model_op_is_collective(&problem->workload->ops[i])) {
+        if (window >= 0 && model_op_is_collective(op_at(problem, i))) {
             measure->comm_us[window] += time_us;
-        } else {
+        } else if (window >= 0) {
             measure->kernel_us[window] += time_us;
         }
         if (class_index >= 0) {
@@ -124,13 +301,6 @@ void search_measure_fill(const struct search_problem *problem,
                 time_us / (double)problem->classes[class_index].op_count;
         }
     }
-}
-
-static bool is_pinned(const struct search_class *part)
-{
-    struct model_config none = model_config_none();
-
-    return !model_config_equal(&part->fixed, &none);
 }
 
 void search_pin(const struct search_problem *problem,
@@ -144,65 +314,19 @@ void search_pin(const struct search_problem *problem,
     }
 }
 
-/* Rows for a class: one, or one for each op where ops have keys of their own
- * and another class may be of the same kind, size and group. */
-static int add_rows(const struct search_problem *problem,
-                    int class_index,
-                    const struct model_config *config,
-                    struct model_plan_row *rows)
-{
-    const struct search_class *part = &problem->classes[class_index];
-    struct model_plan_row row = {
-        .window = part->window,
-        .kind = part->kind,
-        .min_bytes = part->bytes,
-        .max_bytes = part->bytes,
-        .group = problem->workload->groups[part->group].name,
-        .config = *config};
-    int count = 0;
-
-    if (!is_pinned(part)) {
-        rows[0] = row;
-        return 1;
-    }
-    for (int i = 0; i < problem->workload->op_count; i++) {
-        if (problem->class_of[i] == class_index) {
-            row.op = problem->workload->ops[i].id;
-            rows[count++] = row;
-        }
-    }
-    return count;
-}
-
-/* Rows for single ops come first, rows for any window last. */
-static int pass_of(const struct search_class *part)
-{
-    if (is_pinned(part)) {
-        return 0;
-    }
-    return part->window != NULL ? 1 : 2;
-}
-
 struct model_plan search_plan(struct model_arena *arena,
                               const struct search_problem *problem,
                               const struct model_config *configs,
                               const char *strategy)
 {
-    struct model_plan plan = {.strategy = strategy};
-    int room = problem->class_count;
+    struct model_plan plan = {.strategy = strategy,
+                              .row_count = problem->row_count};
 
-    for (int i = 0; i < problem->class_count; i++) {
-        room +=
-            is_pinned(&problem->classes[i]) ? problem->classes[i].op_count : 0;
-    }
-    plan.rows = model_arena_array(arena, (size_t)room + 1, sizeof(*plan.rows));
-    for (int pass = 0; pass < 3; pass++) {
-        for (int i = 0; i < problem->class_count; i++) {
-            if (pass_of(&problem->classes[i]) == pass) {
-                plan.row_count += add_rows(problem, i, &configs[i],
-                                           &plan.rows[plan.row_count]);
-            }
-        }
+    plan.rows = model_arena_array(arena, (size_t)problem->row_count + 1,
+                                  sizeof(*plan.rows));
+    for (int i = 0; i < problem->row_count; i++) {
+        plan.rows[i] = problem->rows[i].row;
+        plan.rows[i].config = configs[problem->rows[i].class_index];
     }
     return plan;
 }

@@ -1,19 +1,27 @@
 /*
  * problem.h - what a search has to decide, and what a measurement tells.
  *
- * Collectives of one window, kind, size and group, with the same keys fixed in
- * their ops, are one class: they get one configuration. A window is a set of
- * collectives and the kernels they run beside; for each window a measurement
- * gives X, the time of its collectives, and Y, the time of its kernels (Lagom,
- * arXiv 2602.20656, eq. 1).
+ * Equal collectives (windows.h) of one overlap window are one class: they get
+ * one configuration. For each window a measurement gives X, the time of its
+ * collectives, and Y, the time of the kernels that can hide them (Lagom, arXiv
+ * 2602.20656, eq. 1).
+ *
+ * A class whose collectives take less than SEARCH_FOLLOWS of the time of equal
+ * ones in another window, such as those of the first and last layer, is not
+ * tuned: it joins the class of those (of the same label, if there are such),
+ * and may cost at most what such a share of that time is worth. A window of
+ * which nothing else is left is dropped.
  */
 #ifndef SEARCH_PROBLEM_H
 #define SEARCH_PROBLEM_H
 
-#include "sim/sim.h"
+#include "search/windows.h"
+
+/* Time of a class over that of the one that it joins. */
+#define SEARCH_FOLLOWS 0.1
 
 struct search_class {
-    const char *window; /* or NULL */
+    const char *window; /* its name, or NULL */
     int kind;           /* enum model_op_kind */
     double bytes;
     int group;
@@ -24,16 +32,27 @@ struct search_class {
     int op_count;
 };
 
+/* A row of a plan, and the class whose configuration it gives. */
+struct search_row {
+    struct model_plan_row row; /* its configuration is not set */
+    int class_index;
+};
+
 struct search_problem {
     const struct model_topology *topology;
     const struct model_workload *workload;
     const struct model_nccl *nccl; /* that decides where nothing is tuned */
     struct search_class *classes;
     int class_count;
+    /* Names: the label of the file, numbered where it has several windows;
+     * NULL: the only one without a label. */
     const char **windows;
+    int *instances; /* by window: equal ones that it stands for */
     int window_count;
-    int *class_of;  /* by op, -1: no collective, or fully fixed */
-    int *window_of; /* by op */
+    int *class_of;           /* by op, -1: no collective, or fully fixed */
+    int *window_of;          /* by op, -1: in none */
+    struct search_row *rows; /* of each plan */
+    int row_count;
 };
 
 /* One evaluation of a plan. Arrays are the caller's, by class or window. */
@@ -45,12 +64,19 @@ struct search_measure {
 };
 
 /*
- * Find the classes and windows of NCCL's workload. Everything lives in the
- * arena and borrows nccl.
+ * Find the classes and windows of NCCL's workload, by one simulation under
+ * NCCL's settings. Everything lives in the arena and borrows nccl.
  */
 void search_problem_make(struct model_arena *arena,
                          const struct model_nccl *nccl,
                          struct search_problem *problem);
+
+/*
+ * Let the windows be those that the file labels, one for the ops without, and
+ * every op be in one: for reports that show them. Classes stay.
+ */
+void search_problem_label(struct model_arena *arena,
+                          struct search_problem *problem);
 
 void search_measure_make(struct model_arena *arena,
                          const struct search_problem *problem,
@@ -65,10 +91,18 @@ void search_measure_fill(const struct search_problem *problem,
 void search_pin(const struct search_problem *problem,
                 struct model_config *configs);
 
-/* The plan that gives each class its configuration; lives in the arena. */
+/*
+ * The plan that gives each class its configuration; lives in the arena. A row
+ * names the ops of a class by window label, kind, size and group, where most
+ * ops of such are its own; the others have rows by op before it.
+ */
 struct model_plan search_plan(struct model_arena *arena,
                               const struct search_problem *problem,
                               const struct model_config *configs,
                               const char *strategy);
+
+/* For search_problem_make: the rows, once all else is there. */
+void search_problem_rows(struct model_arena *arena,
+                         struct search_problem *problem);
 
 #endif

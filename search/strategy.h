@@ -5,6 +5,7 @@
 #define SEARCH_STRATEGY_H
 
 #include "search/evaluator.h"
+#include "search/lagom_reading.h"
 
 /* What a strategy is given. */
 struct search_task {
@@ -16,6 +17,7 @@ struct search_task {
     /* Evaluations that a strategy may use; 0: as many as is its own. NCCL,
      * AutoCCL and Lagom end by themselves. */
     int budget;
+    const struct search_reading *reading; /* of lagom; NULL: the defaults */
     /* Called after each evaluation when not NULL; for progress. */
     void (*progress)(void *context, int evaluations, double iteration_us);
     void *progress_context;
@@ -35,6 +37,7 @@ struct search_outcome {
     struct search_point *curve;
     int curve_count;
     int curve_room;
+    const char *account; /* what the strategy says of its way: lines, or NULL */
 };
 
 struct search_strategy {

@@ -44,6 +44,9 @@ static void keep(struct model_arena *arena, struct search_tuned *tuned)
     if (points > 0) {
         memcpy(curve, outcome->curve, points * sizeof(*curve));
     }
+    if (outcome->account != NULL) {
+        outcome->account = model_arena_text(arena, outcome->account);
+    }
     outcome->configs = configs;
     outcome->curve = curve;
 }
@@ -98,6 +101,18 @@ static enum model_status check(struct search_task *task,
     return status;
 }
 
+static enum model_status set_readings(const struct sim_cli *cli,
+                                      struct search_reading *reading)
+{
+    const struct sim_cli_list *given = &cli->options.readings;
+    enum model_status status = MODEL_OK;
+
+    for (int i = 0; status == MODEL_OK && i < given->count; i++) {
+        status = search_reading_set(given->items[i], reading, cli->errors);
+    }
+    return status;
+}
+
 /* The search with its two arenas; they are freed by the caller. */
 static enum model_status search(struct sim_cli *cli,
                                 const struct search_strategy *strategy,
@@ -105,6 +120,7 @@ static enum model_status search(struct sim_cli *cli,
                                 struct model_arena *work,
                                 struct model_arena *scratch)
 {
+    struct search_reading reading = {.lr = SEARCH_LR_GAIN};
     uint64_t budget = cli->options.budget;
     bool show = !cli->options.quiet && isatty(fileno(cli->log)) != 0;
     struct progress progress = {.cli = cli, .text = strategy->name};
@@ -116,11 +132,15 @@ static enum model_status search(struct sim_cli *cli,
                                .seed = cli->options.seed,
                                .budget =
                                    budget < INT_MAX ? (int)budget : INT_MAX,
+                               .reading = &reading,
                                .progress = show ? show_progress : NULL,
                                .progress_context = &progress};
-    enum model_status status = tuned->evaluator->open(
-        work, scratch, &tuned->problem, &evaluator, cli->errors);
+    enum model_status status = set_readings(cli, &reading);
 
+    if (status == MODEL_OK) {
+        status = tuned->evaluator->open(work, scratch, &tuned->problem,
+                                        &evaluator, cli->errors);
+    }
     if (status == MODEL_OK) {
         status = search_run(strategy, &task, &tuned->outcome);
     }

@@ -55,6 +55,8 @@ static const struct option options[] = {
      "iterations that a search may measure (its own)"},
     {"evaluator", 0, TEXT, SIM_CLI_TUNE | SIM_CLI_COMPARE, AT(evaluator),
      "NAME", NULL, "what a search measures by: simulator or model (simulator)"},
+    {"reading", 0, LIST, SIMULATES, AT(readings), "NAME=VALUE", NULL,
+     "how lagom reads its paper; lagom help readings lists them"},
     {"trace", 0, TEXT, SIM_CLI_RUN, AT(trace), "FILE", NULL,
      "write a timeline for Perfetto or chrome://tracing"},
     {"output", 'o', TEXT, SIM_CLI_TUNE | SIM_CLI_IMPORT, AT(output), "FILE",

@@ -32,6 +32,7 @@ struct sim_options {
     struct sim_cli_list workloads;
     struct sim_cli_list sets; /* --set path=value */
     struct sim_cli_list operands;
+    struct sim_cli_list readings; /* --reading NAME=VALUE */
     const char *plan;
     const char *strategy;
     const char *strategies;
@@ -99,6 +100,17 @@ struct sim_cli_name {
 
 /* The strategies, which only the program knows; sim/main.c. */
 struct sim_cli_name sim_cli_strategy(int index);
+
+/* A hole in Lagom's printed algorithms, as help lists it. */
+struct sim_cli_reading {
+    const char *name; /* NULL past the last */
+    const char *summary;
+    const char *const *values; /* ended by NULL; the first is the default */
+    const char *const *meanings;
+};
+
+/* The readings, which only the program knows; sim/main.c. */
+struct sim_cli_reading sim_cli_reading(int index);
 
 /* The commands of the program, ended by a row without name; sim/main.c. */
 extern const struct sim_command sim_commands[];

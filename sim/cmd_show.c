@@ -342,6 +342,23 @@ enum model_status sim_command_show(struct sim_cli *cli)
 
 /* -- help -- */
 
+static void help_readings(struct sim_cli *cli)
+{
+    struct sim_cli_reading row;
+
+    (void)fputs("How the strategy lagom reads its paper (arXiv 2602.20656, "
+                "section 3.4) where that\nleaves a hole: --reading NAME=VALUE. "
+                "The first value is the default, by the text's\nsense.\n",
+                cli->out);
+    for (int i = 0; (row = sim_cli_reading(i)).name != NULL; i++) {
+        (void)fprintf(cli->out, "\n%s: %s\n", row.name, row.summary);
+        for (int j = 0; row.values[j] != NULL; j++) {
+            (void)fprintf(cli->out, "  %-12s%s\n", row.values[j],
+                          row.meanings[j]);
+        }
+    }
+}
+
 enum model_status sim_command_help(struct sim_cli *cli)
 {
     static const struct {
@@ -370,12 +387,17 @@ enum model_status sim_command_help(struct sim_cli *cli)
         sim_cli_overview(cli->out);
         (void)fputs(
             "\nlagom help topology|gpu|workload|plan [KEY] lists the keys "
-            "of a file,\nlagom help nccl [VARIABLE] NCCL's variables.\n",
+            "of a file,\nlagom help nccl [VARIABLE] NCCL's variables, "
+            "lagom help readings those of Lagom's paper.\n",
             cli->out);
         return MODEL_OK;
     }
     if (sim_cli_find(what) != NULL && key == NULL) {
         sim_cli_help(sim_cli_find(what), cli->out);
+        return MODEL_OK;
+    }
+    if (strcmp(what, "readings") == 0 && key == NULL) {
+        help_readings(cli);
         return MODEL_OK;
     }
     if (strcmp(what, "nccl") == 0 &&
@@ -395,8 +417,9 @@ enum model_status sim_command_help(struct sim_cli *cli)
         cli->errors, MODEL_USAGE, (struct model_place){"lagom", 0, 0}, NULL,
         strcmp(what, "nccl") == 0
             ? model_nccl_variable_hint(cli->arena, key)
-            : "write lagom help topology, gpu, workload, plan, nccl, or "
-              "the name of a command; a key below another as node.nics",
+            : "write lagom help topology, gpu, workload, plan, nccl, "
+              "readings, or the name of a command; a key below another as "
+              "node.nics",
         "no help on %s%s%s", what, key != NULL ? " " : "",
         key != NULL ? key : "");
 }

@@ -62,7 +62,7 @@ const struct sim_command sim_commands[] = {
     {.name = "help",
      .bit = SIM_CLI_HELP,
      .run = sim_command_help,
-     .operands = "[COMMAND | topology|gpu|workload|plan|nccl [KEY]]",
+     .operands = "[COMMAND | topology|gpu|workload|plan|nccl|readings [KEY]]",
      .operand_max = 2,
      .summary = "explain a command, or the keys of a file",
      .example = "lagom help topology node.pcie"},
@@ -73,6 +73,14 @@ struct sim_cli_name sim_cli_strategy(int index)
     const struct search_strategy *row = &search_strategies[index];
 
     return (struct sim_cli_name){row->name, row->summary, row->compared};
+}
+
+struct sim_cli_reading sim_cli_reading(int index)
+{
+    const struct search_reading_row *row = &search_readings[index];
+
+    return (struct sim_cli_reading){row->name, row->summary, row->values,
+                                    row->meanings};
 }
 
 /* Results that did not reach the disk must not look like success. */

@@ -200,6 +200,7 @@ static enum model_status read_pair(struct study *study,
         model_nccl_make(study->arena, topology, workload, version, &settings,
                         true, nccl);
         search_problem_make(study->arena, nccl, problem);
+        search_problem_label(study->arena, problem);
     }
     return status;
 }

@@ -298,11 +298,44 @@ static void faults_are_reported(void **state)
     }
 }
 
+/* A star stands for any text, also none; several may stand in an id. */
+static void an_op_may_be_a_pattern(void **state)
+{
+    static const struct {
+        const char *pattern, *id;
+        bool matches;
+    } rows[] = {
+        {"a", "a", true},
+        {"a", "ab", false},
+        {"*", "anything", true},
+        {"a*", "a", true},
+        {"a*c", "abbc", true},
+        {"a*c", "abcd", false},
+        {"*.gather", "x.gather.gather", true},
+        {"step*.f.*.ag", "step0.f.12.ag", true},
+        {"step*.f.*.ag", "step0.b.12.ag", false},
+        {"step*.f.*.ag", "step0.f.12.ags", false},
+        {"a**b*", "ab", true},
+        {"ab", "a", false},
+    };
+    const struct model_workload *w = workload(*state);
+
+    for (int i = 0; i < FIXTURE_COUNT(rows); i++) {
+        struct model_plan_row row = any_row();
+        struct model_op op = w->ops[0];
+
+        row.op = rows[i].pattern;
+        op.id = rows[i].id;
+        assert_int_equal(model_plan_row_takes(&row, w, &op), rows[i].matches);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_file_is_read),
         cmocka_unit_test(a_row_matches_by_each_key),
+        cmocka_unit_test(an_op_may_be_a_pattern),
         cmocka_unit_test(the_first_match_counts),
         cmocka_unit_test(settings_come_from_the_nearest),
         cmocka_unit_test(transport_p2p_is_a_setting),
