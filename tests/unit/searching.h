@@ -54,6 +54,7 @@ struct form {
     double (*y_us)(const struct model_config *configs);
     struct model_config log[LOG_MAX][CLASSES_MAX];
     int calls;
+    struct search_reading reading; /* of lagom */
 };
 
 static inline enum model_status evaluate_form(void *context,
@@ -128,7 +129,8 @@ search_form_within(struct model_arena *arena,
                                .evaluator = &evaluator,
                                .errors = &errors,
                                .seed = seed,
-                               .budget = budget};
+                               .budget = budget,
+                               .reading = &form->reading};
     struct search_outcome outcome;
 
     assert_int_equal(
@@ -211,12 +213,14 @@ struct tuned {
     struct search_measure measure; /* of the outcome */
 };
 
-/* Run a strategy on the simulator and measure its outcome. */
-static inline struct tuned tune(struct model_arena *arena,
-                                const struct model_topology *topology,
-                                const struct model_workload *w,
-                                const char *name,
-                                uint64_t seed)
+/* Run a strategy on the simulator and measure its outcome; reading: of lagom.
+ */
+static inline struct tuned tune_as(struct model_arena *arena,
+                                   const struct model_topology *topology,
+                                   const struct model_workload *w,
+                                   const char *name,
+                                   uint64_t seed,
+                                   const struct search_reading *reading)
 {
     struct model_errors errors = {.arena = arena};
     struct tuned tuned = {.problem = problem_of(arena, topology, w)};
@@ -227,7 +231,8 @@ static inline struct tuned tune(struct model_arena *arena,
                                .problem = tuned.problem,
                                .evaluator = &evaluator,
                                .errors = &errors,
-                               .seed = seed};
+                               .seed = seed,
+                               .reading = reading};
     struct model_plan plan;
 
     assert_non_null(simulator.scratch);
@@ -242,6 +247,15 @@ static inline struct tuned tune(struct model_arena *arena,
     assert_near(tuned.measure.iteration_us, tuned.outcome.iteration_us, 0);
     model_arena_free(simulator.scratch);
     return tuned;
+}
+
+static inline struct tuned tune(struct model_arena *arena,
+                                const struct model_topology *topology,
+                                const struct model_workload *w,
+                                const char *name,
+                                uint64_t seed)
+{
+    return tune_as(arena, topology, w, name, seed, NULL);
 }
 
 /* An AllGather beside one GEMM, on 8 H100. */

@@ -4,7 +4,11 @@
  * step can be worked out by hand; then on the simulator, where a pair of
  * operations is made to fall under one case or another.
  */
+#include "search/lagom_climb.h"
+
 #include "tests/unit/searching.h"
+
+#include <string.h>
 
 /* -- on closed forms -- */
 
@@ -158,26 +162,254 @@ static double x_fast_by_host(int class_index, const struct model_config *config)
            (config->transport == MODEL_SHM ? 0.5 : 1.0);
 }
 
-static void lagom_climbs_in_each_subspace(void **state)
+static struct form *form_over_pcie(struct model_arena *arena)
 {
     const struct model_topology *topology =
-        fixture_topology(*state, "1x8 gpu:a40 pcie:4", NULL, 0);
+        fixture_topology(arena, "1x8 gpu:a40 pcie:4", NULL, 0);
     const struct model_workload *w =
-        fixture_workload(*state, topology,
+        fixture_workload(arena, topology,
                          "name: w\n"
                          "ops:\n"
                          "  - {id: a, kind: all_gather, size: 2 GiB}\n"
                          "  - {id: g, kind: gemm, m: 1, n: 1, k: 1}\n");
-    struct form *form = model_arena_alloc(*state, sizeof *form);
-    struct search_outcome outcome;
+    struct form *form = model_arena_alloc(arena, sizeof *form);
 
-    form->problem = problem_of(*state, topology, w);
+    form->problem = problem_of(arena, topology, w);
     form->x_us = x_fast_by_host;
     form->y_us = y_of_0;
-    outcome = search_form(*state, form, "lagom", 1);
+    return form;
+}
+
+static void lagom_climbs_in_each_subspace(void **state)
+{
+    struct form *form = form_over_pcie(*state);
+    struct search_outcome outcome = search_form(*state, form, "lagom", 1);
+
     assert_int_equal(form->problem->classes[0].baseline.transport, MODEL_P2P);
     assert_int_equal(outcome.configs[0].transport, MODEL_SHM);
     assert_near(outcome.configs[0].chunk_bytes, 2096384, 0);
+}
+
+/* -- readings -- */
+
+/* A strategy on a form under a reading; the account of how it ended has text.
+ */
+static struct search_outcome read_as(struct model_arena *arena,
+                                     struct form *form,
+                                     const char *reading,
+                                     const char *text)
+{
+    struct model_errors errors = {.arena = arena};
+    struct search_outcome outcome;
+
+    assert_int_equal(search_reading_set(reading, &form->reading, &errors),
+                     MODEL_OK);
+    outcome = search_form(arena, form, "lagom", 1);
+    if (strstr(outcome.account, text) == NULL) {
+        fail_msg("no \"%s\" in:\n%s", text, outcome.account);
+    }
+    return outcome;
+}
+
+/* Each of the paper's three cases is named where it ends a window. */
+static void the_account_names_the_case(void **state)
+{
+    (void)read_as(*state, make_form(*state, 1, x_of_10, y_of_100), "lr=gain",
+                  "X 0.010 ms, Y 0.100 ms, 1 steps: case 1, all least");
+    (void)read_as(*state, make_form(*state, 1, x_with_a_valley, y_of_0),
+                  "lr=gain", "case 2, each at its best and still X > Y");
+    (void)read_as(*state, make_form(*state, 1, x_by_chunk, y_of_0), "lr=gain",
+                  "at the largest settings");
+    (void)read_as(*state, make_form(*state, 1, x_by_chunk, y_of_5000),
+                  "lr=gain", "case 3, balance");
+    (void)read_as(*state, make_form(*state, 1, x_fast_at_two_mib, y_of_0),
+                  "lr=gain", "no climb is shorter than NCCL's own");
+}
+
+/*
+ * From 768 to 27 x 768 bytes x falls to a 27th: by 26 times what it is then, by
+ * 26/27 of what it was, by -26 as printed. All are cut to the bounds of a step:
+ * 0.1, 0.01, and with no bound above 1.
+ */
+static void lr_is_read_in_three_ways(void **state)
+{
+    struct search_reading reading = {.most = SEARCH_MOST_TENTH};
+
+    (void)state;
+    assert_near(lagom_rate(&reading, 27, 1), 0.1, 1e-12);
+    assert_near(lagom_rate(&reading, 1.05, 1), 0.05, 1e-12);
+    assert_near(lagom_rate(&reading, 1.001, 1), 0.01, 1e-12);
+    reading.most = SEARCH_MOST_ALL;
+    assert_near(lagom_rate(&reading, 27, 1), 1, 1e-12);
+    reading.lr = SEARCH_LR_SHARE;
+    assert_near(lagom_rate(&reading, 27, 1), 26.0 / 27.0, 1e-12);
+    reading.most = SEARCH_MOST_THIRD;
+    assert_near(lagom_rate(&reading, 27, 1), 1.0 / 3.0, 1e-12);
+    reading.lr = SEARCH_LR_PRINTED;
+    assert_near(lagom_rate(&reading, 27, 1), 0.01, 1e-12);
+}
+
+/*
+ * Half way up: of 1 .. 64 channels 8 by the logarithm, 32.5 evenly; of 96 ..
+ * 608 threads 352 (2816 bytes a chunk); of 744 chunks 372. A value raised by
+ * half: 4 channels become 6, 128 threads 192, 20 KiB 30, of 1536 bytes
+ * each: 20. By a hundredth: a step of the grid each.
+ */
+static void lr_is_a_part_of_three_things(void **state)
+{
+    struct search_space space = {.subspace = model_config_none(),
+                                 .channels_max = 64,
+                                 .count_bytes = 1e12};
+    struct search_reading reading = {.scale = SEARCH_SCALE_RANGE};
+    struct model_config least = lagom_least(&space);
+    struct model_config at = {
+        .channels = 4, .threads = 128, .chunk_bytes = 20480};
+    struct model_config up;
+    double height = 0.25;
+
+    (void)state;
+    up = lagom_raise(&reading, &space, &least, 0.25, &height);
+    assert_near(height, 0.5, 0);
+    assert_int_equal(up.channels, 8);
+    assert_int_equal(up.threads, 352);
+    assert_near(up.chunk_bytes, 372 * 2816, 0);
+    reading.scale = SEARCH_SCALE_LINEAR;
+    up = lagom_raise(&reading, &space, &least, 0.0, &height);
+    assert_int_equal(up.channels, 33);
+    assert_int_equal(up.threads, 352);
+    reading.scale = SEARCH_SCALE_VALUE;
+    up = lagom_raise(&reading, &space, &at, 0.5, &height);
+    assert_int_equal(up.channels, 6);
+    assert_int_equal(up.threads, 192);
+    assert_near(up.chunk_bytes, 30720, 0);
+    up = lagom_raise(&reading, &space, &at, 0.01, &height);
+    assert_int_equal(up.channels, 5);
+    assert_int_equal(up.threads, 160);
+    assert_near(up.chunk_bytes, 17 * 1280, 0); /* above 20480 = 16 x 1280 */
+    for (int i = 0; i < 100; i++) {
+        up = lagom_raise(&reading, &space, &up, 1.0, &height);
+    }
+    assert_true(lagom_is_top(&space, &up));
+}
+
+/* Compared with NCCL's own 2 MiB, 477 us, the least settings are slower. */
+static void the_first_may_be_compared_with_nccl(void **state)
+{
+    struct form *form = make_form(*state, 1, x_by_chunk, y_of_5000);
+    struct search_outcome outcome =
+        read_as(*state, form, "first=nccl", "no faster");
+
+    assert_int_equal(outcome.evaluations, 1 + 1 + 1);
+    assert_near(outcome.configs[0].chunk_bytes, 2097152, 0);
+}
+
+/* The one before the balance: its 1e9 / chunk is still above 5000 us. */
+static void the_old_may_be_kept(void **state)
+{
+    struct form *form = make_form(*state, 1, x_by_chunk, y_of_5000);
+    struct search_outcome outcome;
+
+    form->reading.native = SEARCH_NATIVE_OUT;
+    outcome = read_as(*state, form, "keep=old", "X' < Y'");
+    assert_true(outcome.configs[0].chunk_bytes <= 200000);
+    assert_true(model_config_equal(&outcome.configs[0],
+                                   &form->log[outcome.evaluations - 2][0]));
+}
+
+/* NCCL's own is the shortest, 10 us, but may not be chosen. */
+static void nccl_may_be_left_out(void **state)
+{
+    struct form *form = make_form(*state, 1, x_fast_at_two_mib, y_of_0);
+    struct search_outcome outcome =
+        read_as(*state, form, "native=out", "no faster");
+
+    is_least(&outcome.configs[0]);
+    assert_near(outcome.iteration_us, 1000, 0);
+}
+
+/* NCCL's own transport alone: half the evaluations, and the slower climb. */
+static void transports_may_be_left_out(void **state)
+{
+    struct search_outcome both =
+        search_form(*state, form_over_pcie(*state), "lagom", 1);
+    struct search_outcome own = read_as(*state, form_over_pcie(*state),
+                                        "spaces=own", "largest settings");
+
+    assert_int_equal(own.configs[0].transport, MODEL_P2P);
+    assert_int_equal(both.evaluations - 2, 2 * (own.evaluations - 2));
+}
+
+/*
+ * Two windows, one after the other: an AllGather of 256 MiB beside a GEMM of 3
+ * ms, which it can hide behind, and one of 4 GB beside a GEMM of some us, which
+ * it cannot. All in all X > Y by far.
+ */
+static struct tuned tune_two_windows(struct model_arena *arena,
+                                     const char *reading)
+{
+    const struct model_topology *topology =
+        fixture_topology(arena, "1x8 gpu:h100 nvswitch", NULL, 0);
+    const struct model_workload *w = fixture_workload(
+        arena, topology,
+        "name: w\n"
+        "ops:\n"
+        "  - {id: a, kind: all_gather, size: 256 MiB}\n"
+        "  - {id: g, kind: gemm, m: 16384, n: 8192, k: 8192}\n"
+        "  - {id: b, kind: all_gather, size: 4 GB, after: [g]}\n"
+        "  - {id: h, kind: gemm, m: 128, n: 8192, k: 8192, after: [a]}\n");
+    struct search_reading read = {.lr = SEARCH_LR_GAIN};
+    struct model_errors errors = {.arena = arena};
+
+    assert_int_equal(search_reading_set(reading, &read, &errors), MODEL_OK);
+    return tune_as(arena, topology, w, "lagom", 1, &read);
+}
+
+/* A step of each window in one evaluation, or in one each: the same result. */
+static void windows_may_take_turns(void **state)
+{
+    struct tuned together = tune_two_windows(*state, "turns=together");
+    struct tuned apart = tune_two_windows(*state, "turns=window");
+
+    assert_int_equal(together.problem->window_count, 2);
+    for (int i = 0; i < 2; i++) {
+        assert_true(model_config_equal(&together.outcome.configs[i],
+                                       &apart.outcome.configs[i]));
+    }
+    assert_true(apart.outcome.evaluations >= together.outcome.evaluations + 2);
+}
+
+/* By the whole iteration the first never hides: it climbs on, too. */
+static void the_balance_may_be_the_iteration_s(void **state)
+{
+    struct tuned window = tune_two_windows(*state, "balance=window");
+    struct tuned whole = tune_two_windows(*state, "balance=iteration");
+
+    assert_true(window.measure.comm_us[0] < window.measure.kernel_us[0]);
+    assert_non_null(strstr(window.outcome.account, "case 3"));
+    assert_null(strstr(whole.outcome.account, "X' < Y'"));
+}
+
+static void readings_are_looked_up(void **state)
+{
+    struct search_reading reading = {.lr = SEARCH_LR_GAIN};
+    struct model_errors errors = {.arena = *state};
+
+    assert_int_equal(search_reading_set("turns=window", &reading, &errors),
+                     MODEL_OK);
+    assert_int_equal(reading.turns, SEARCH_TURNS_WINDOW);
+    assert_int_equal(search_reading_set("lr=printed", &reading, &errors),
+                     MODEL_OK);
+    assert_int_equal(reading.lr, SEARCH_LR_PRINTED);
+    fixture_no_errors(&errors);
+    assert_int_equal(search_reading_set("lr=print", &reading, &errors),
+                     MODEL_USAGE);
+    assert_int_equal(search_reading_set("l=printed", &reading, &errors),
+                     MODEL_USAGE);
+    assert_int_equal(search_reading_set("lr", &reading, &errors), MODEL_USAGE);
+    assert_int_equal(errors.count, 3);
+    assert_string_equal(errors.list[0].hint,
+                        "write lr=gain, lr=share or lr=printed");
+    assert_string_equal(errors.list[1].hint, "lagom help readings lists them");
 }
 
 /* -- on the simulator -- */
@@ -251,6 +483,16 @@ int main(void)
         cmocka_unit_test(lagom_stops_at_the_balance),
         cmocka_unit_test(lagom_raises_what_costs_least),
         cmocka_unit_test(lagom_keeps_the_native_one_when_it_is_best),
+        cmocka_unit_test(the_account_names_the_case),
+        cmocka_unit_test(lr_is_read_in_three_ways),
+        cmocka_unit_test(lr_is_a_part_of_three_things),
+        cmocka_unit_test(the_first_may_be_compared_with_nccl),
+        cmocka_unit_test(the_old_may_be_kept),
+        cmocka_unit_test(nccl_may_be_left_out),
+        cmocka_unit_test(transports_may_be_left_out),
+        cmocka_unit_test(windows_may_take_turns),
+        cmocka_unit_test(the_balance_may_be_the_iteration_s),
+        cmocka_unit_test(readings_are_looked_up),
         cmocka_unit_test(a_tiny_collective_stays_least),
         cmocka_unit_test(lagom_climbs_in_each_subspace),
         cmocka_unit_test(classes_have_ways_of_their_own),
