@@ -288,7 +288,8 @@ void model_lower_ep(struct model_builder *builder,
     ep.group = sharing < rank_count
                    ? family(&ep, "ep", sharing, 1)
                    : model_builder_find_group(builder, "world");
-    for (ep.step = 0; ep.step < transformer->steps; ep.step++) {
+    for (int i = 0; i < model_steps_listed(transformer); i++) {
+        ep.step = model_steps_begin(builder, transformer, i);
         forward(&ep);
         last = backward(&ep);
     }

@@ -183,9 +183,11 @@ void model_lower_fsdp(struct model_builder *builder,
         transformer->layers * model_transformer_layer_parameters(transformer) +
         model_transformer_root_parameters(transformer);
 
-    for (fsdp.step = 0; fsdp.step < transformer->steps; fsdp.step++) {
-        int gathered = root(&fsdp, MODEL_OP_ALL_GATHER, "all_gather");
+    for (int i = 0; i < model_steps_listed(transformer); i++) {
+        int gathered;
 
+        fsdp.step = model_steps_begin(builder, transformer, i);
+        gathered = root(&fsdp, MODEL_OP_ALL_GATHER, "all_gather");
         model_builder_after(builder, gathered, last);
         last = backward(&fsdp, forward(&fsdp, gathered));
         scattered = root(&fsdp, MODEL_OP_REDUCE_SCATTER, "reduce_scatter");

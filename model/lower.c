@@ -124,10 +124,33 @@ static const struct {
               {"domino", 1 << MODEL_TP},
               {"bucket", 1 << MODEL_TP | 1 << MODEL_DP}};
 
+static const char *const simulate_names[] = {"steady", "all", NULL};
+
 const struct model_field model_batch_fields[] = {
     COUNT("micro", micro_batch, 1e6, "sequences per rank and step"),
-    COUNT("steps", steps, 1e5, "steps per iteration"),
+    {.key = "steps",
+     .kind = MODEL_FIELD_COUNT,
+     .dimension = MODEL_COUNT,
+     .offset = AT(steps),
+     .min = 1,
+     .max = 1e5,
+     .help = "steps per iteration"},
+    {.key = "global",
+     .kind = MODEL_FIELD_COUNT,
+     .dimension = MODEL_COUNT,
+     .offset = AT(global),
+     .min = 1,
+     .max = 1e9,
+     .help = "instead of steps: sequences per iteration, of all replicas"},
     COUNT("sequence", sequence, 1e8, "tokens of a sequence"),
+    {.key = "simulate",
+     .kind = MODEL_FIELD_CHOICE,
+     .offset = AT(simulate),
+     .choices = simulate_names,
+     .default_text = "steady",
+     .help =
+         "steady: of many equal steps a few, which stand for all; all: each "
+         "(as with jitter)"},
     {.key = NULL}};
 
 /* Bind one of the three mappings. */
@@ -198,8 +221,9 @@ static enum model_status check_size(const struct model_node *root,
                                     const struct model_transformer *transformer,
                                     struct model_errors *errors)
 {
-    double ops = lowerings[transformer->parallel].layer_ops *
-                 transformer->layers * transformer->steps;
+    double step =
+        lowerings[transformer->parallel].layer_ops * transformer->layers;
+    double ops = step * model_steps_listed(transformer);
     double heads = (double)transformer->micro_batch * transformer->heads *
                    transformer->sequence;
 
@@ -210,11 +234,11 @@ static enum model_status check_size(const struct model_node *root,
                                 "rows of attention",
                                 heads);
     }
-    if (ops > 1e7) {
+    if (ops > 1e7 || step * transformer->steps > 1e9) {
         return model_errors_add(errors, MODEL_BAD_INPUT, root->place,
-                                "batch.steps",
-                                "simulate fewer steps: they are all alike",
-                                "layers times steps give %.0f operations", ops);
+                                "batch.steps", "write fewer steps or layers",
+                                "layers times steps give %.0f operations",
+                                step * transformer->steps);
     }
     return MODEL_OK;
 }
@@ -234,6 +258,9 @@ enum model_status model_lower(struct model_builder *builder,
                     &transformer, errors);
     (void)bind_part(builder, root, "batch", model_batch_fields, &transformer,
                     errors);
+    if (topology->variation.jitter_ratio > 0.0) {
+        transformer.simulate = MODEL_SIMULATE_ALL;
+    }
     if (errors->count > before) {
         return MODEL_BAD_INPUT;
     }
@@ -245,11 +272,12 @@ enum model_status model_lower(struct model_builder *builder,
         check_owners(root, &transformer, errors) != MODEL_OK ||
         model_moe_check(root, &transformer, rank_count, errors) != MODEL_OK ||
         model_tp_check(root, &transformer, rank_count, errors) != MODEL_OK ||
+        model_steps_check(root, &transformer, rank_count / transformer.shards,
+                          errors) != MODEL_OK ||
         check_size(root, &transformer, errors) != MODEL_OK) {
         return MODEL_BAD_INPUT;
     }
-    builder->workload->parallelism =
-        model_parallel_names[transformer.parallel];
+    builder->workload->parallelism = model_parallel_names[transformer.parallel];
     lowerings[transformer.parallel].lower(builder, &transformer, rank_count);
     return MODEL_OK;
 }

@@ -382,7 +382,8 @@ void model_lower_tp(struct model_builder *builder,
     model_transformer_layer(&tp.shard, tp.parts);
     model_transformer_head(&tp.shard, tp.head);
     start(&tp, rank_count);
-    for (tp.step = 0; tp.step < transformer->steps; tp.step++) {
+    for (int i = 0; i < model_steps_listed(transformer); i++) {
+        tp.step = model_steps_begin(builder, transformer, i);
         tp.reduces = tp.replicated && tp.step + 1 == transformer->steps;
         tp.backward = tp.reduces ? "gradients" : "backward";
         tp.bucket = 0.0; /* what earlier steps add stays on the rank */

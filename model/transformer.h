@@ -40,8 +40,13 @@ struct model_transformer {
     bool backward_prefetch;
     int micro_batch; /* sequences per rank and step */
     int steps;       /* micro-batches per rank and iteration */
+    int global;      /* sequences per iteration, of all ranks; 0: not given */
     int sequence;    /* tokens */
+    int simulate;    /* enum model_simulate */
 };
+
+/* Which steps of an iteration are listed. */
+enum model_simulate { MODEL_SIMULATE_STEADY, MODEL_SIMULATE_ALL };
 
 enum model_parallel {
     MODEL_FSDP,
@@ -145,6 +150,24 @@ void model_transformer_head_backward(struct model_emitter *emitter);
 /* AdamW over parameters: bf16 weight and gradient, fp32 master and moments. */
 void model_transformer_optimizer(struct model_emitter *emitter,
                                  double parameters);
+
+/*
+ * Steps, steps.c. The check is whether batch.steps or batch.global is there,
+ * and sets the number of steps by it; for replicas that have sequences of their
+ * own.
+ */
+enum model_status model_steps_check(const struct model_node *root,
+                                    struct model_transformer *t,
+                                    int replicas,
+                                    struct model_errors *errors);
+
+/* Of an iteration with so many steps, how many a lowering lists. */
+int model_steps_listed(const struct model_transformer *t);
+
+/* Begin the listed step of that index; returns its number among all. */
+int model_steps_begin(struct model_builder *builder,
+                      const struct model_transformer *t,
+                      int index);
 
 /* Fully sharded data parallelism, fsdp.c. */
 void model_lower_fsdp(struct model_builder *builder,

@@ -216,6 +216,13 @@ static struct model_kernel grid_kernel(const struct model_op *op,
     return kernel;
 }
 
+double model_workload_repeats(const struct model_workload *workload, int op)
+{
+    const struct model_cycle *cycle = &workload->cycle;
+
+    return op >= cycle->first && op < cycle->end ? cycle->repeats : 1.0;
+}
+
 struct model_kernel model_op_kernel(const struct model_op *op,
                                     const struct model_gpu *gpu)
 {

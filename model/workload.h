@@ -77,6 +77,17 @@ struct model_stream {
     int priority; /* larger first, among kernels that wait for SMs */
 };
 
+/*
+ * Equal steps of an iteration of which one is listed. Ops from first up to end
+ * stand for `repeats` steps in a row, one of them themselves; the step before,
+ * of as many ops, is equal too. Without equal steps all is 0.
+ */
+struct model_cycle {
+    int first, end; /* ops */
+    int repeats;
+    int steps; /* of the iteration; listed: steps + 1 - repeats */
+};
+
 struct model_workload {
     const char *name;
     const char *label; /* as the user named it on the command line */
@@ -86,6 +97,7 @@ struct model_workload {
     int stream_count;
     struct model_group *groups;
     int group_count;
+    struct model_cycle cycle;
     const char *parallelism;  /* of the model form, such as "fsdp", or NULL */
     struct model_list claims; /* of struct model_claim */
     const struct model_node *tree; /* the YAML as read, with overrides */
@@ -124,6 +136,10 @@ enum model_status model_workload_bind(struct model_arena *arena,
                                       const struct model_topology *topology,
                                       struct model_workload *workload,
                                       struct model_errors *errors);
+
+/* How many equal ops of the iteration an op stands for, itself among them: what
+   sums over ops weigh it by. */
+double model_workload_repeats(const struct model_workload *workload, int op);
 
 /* The kernel of a computation op on a GPU. */
 struct model_kernel model_op_kernel(const struct model_op *op,

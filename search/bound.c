@@ -245,7 +245,10 @@ static double end_us(const struct path *path, int op, double issue_us)
     if (!takes_part(problem, self)) {
         return begin_us;
     }
-    begin_us = fmax(begin_us, issue_us) + problem->topology->gpu.launch_us;
+    if (problem->workload->cycle.repeats < 2) {
+        begin_us = fmax(begin_us, issue_us);
+    }
+    begin_us += problem->topology->gpu.launch_us;
     return fmax(begin_us, awaited_us) + path->least_us[op] - ROUNDING_US;
 }
 
@@ -269,41 +272,64 @@ static bool extend(struct path *path)
     return moved;
 }
 
+/* When all of some ops have ended. */
+static double last_end_us(const struct path *path, int first, int end)
+{
+    double last_us = 0.0;
+
+    for (int i = first; i < end; i++) {
+        last_us = fmax(last_us, path->end_us[i]);
+    }
+    return last_us;
+}
+
+/* What the steps of a cycle add that are not listed. */
+static double cycle_us(const struct path *path)
+{
+    const struct model_cycle *cycle = &path->problem->workload->cycle;
+    int before = cycle->first - (cycle->end - cycle->first);
+
+    return cycle->repeats > 1
+               ? (cycle->repeats - 1.0) *
+                     (last_end_us(path, cycle->first, cycle->end) -
+                      last_end_us(path, before, cycle->first))
+               : 0.0;
+}
+
 static double path_us(struct path *path)
 {
     int ops = path->problem->workload->op_count;
-    double longest_us = 0.0;
 
     /* A circle would go on for ever: the simulator reports it. */
     for (int passes = 0; passes <= ops && extend(path); passes++) {
     }
-    for (int i = 0; i < ops; i++) {
-        longest_us = fmax(longest_us, path->end_us[i]);
-    }
-    return longest_us;
+    return last_end_us(path, 0, ops) + cycle_us(path);
 }
 
 /* -- sums -- */
 
 /* What one rank's resources must do, us of each alone. */
 struct sums {
-    double sms, hbm, gpu_links, node_links;
+    double sms, hbm, gpu_links, node_links, launches;
 };
 
 static void add_kernel(const struct model_gpu *gpu,
                        const struct model_op *op,
+                       double repeats,
                        struct sums *sums)
 {
     struct model_kernel kernel = model_op_kernel(op, gpu);
     double load_us =
         fmax(kernel.load_us, kernel.load_bytes / gpu->sm_bytes_per_us);
 
-    sums->sms += kernel.loads * load_us / gpu->sm_count;
-    sums->hbm += kernel.loads * kernel.load_bytes / hbm_bytes_per_us(gpu);
+    sums->sms += repeats * kernel.loads * load_us / gpu->sm_count;
+    sums->hbm +=
+        repeats * kernel.loads * kernel.load_bytes / hbm_bytes_per_us(gpu);
 }
 
 static void add_collective(const struct search_problem *problem,
                            const struct model_op *op,
+                           double repeats,
                            struct sums *sums)
 {
     const struct model_topology *topology = problem->topology;
@@ -314,14 +340,15 @@ static void add_collective(const struct search_problem *problem,
         !model_group_folds(group, topology->gpus_per_node)) {
         return;
     }
-    sums->hbm += hbm_bytes(op, shape.n) / hbm_bytes_per_us(&topology->gpu);
+    sums->hbm +=
+        repeats * hbm_bytes(op, shape.n) / hbm_bytes_per_us(&topology->gpu);
     if (is_even(op)) {
         sums->gpu_links +=
-            bytes_into_gpu(problem, op, shape.n) /
+            repeats * bytes_into_gpu(problem, op, shape.n) /
             (nvlink_bytes_per_us(topology) + topology->pcie.bytes_per_us);
     }
     if (shape.spans && is_even(op)) {
-        sums->node_links += shape.instances *
+        sums->node_links += repeats * shape.instances *
                             bytes_into(op, shape.n, shape.per_node, false) /
                             nics_bytes_per_us(topology);
     }
@@ -330,16 +357,24 @@ static void add_collective(const struct search_problem *problem,
 static double sums_us(const struct search_problem *problem)
 {
     const struct model_workload *workload = problem->workload;
-    struct sums sums = {0.0, 0.0, 0.0, 0.0};
+    struct sums sums = {.sms = 0.0};
 
     for (int i = 0; i < workload->op_count; i++) {
+        double repeats = model_workload_repeats(workload, i);
+
+        sums.launches += takes_part(problem, &workload->ops[i])
+                             ? repeats * problem->topology->gpu.issue_us
+                             : 0.0;
         if (model_op_is_collective(&workload->ops[i])) {
-            add_collective(problem, &workload->ops[i], &sums);
+            add_collective(problem, &workload->ops[i], repeats, &sums);
         } else {
-            add_kernel(&problem->topology->gpu, &workload->ops[i], &sums);
+            add_kernel(&problem->topology->gpu, &workload->ops[i], repeats,
+                       &sums);
         }
     }
-    return fmax(fmax(sums.sms, sums.hbm),
+    /* The last op begins when all others are launched. */
+    sums.launches -= problem->topology->gpu.issue_us;
+    return fmax(fmax(fmax(sums.sms, sums.hbm), sums.launches),
                 fmax(sums.gpu_links, sums.node_links));
 }
 

@@ -7,9 +7,12 @@
  *       all that it waits for is done (its stream's op before it, `after`,
  *       start_us, the CPU's launches before it), one that spins moves only
  *       after `after`; a kernel then takes at least model_kernel_bound_us, a
- *       collective search_bound_collective_us.
+ *       collective search_bound_collective_us. Steps that are not listed (a
+ *       cycle) add the way through the one that stands for them, and then the
+ *       CPU's launches, which need not grow like it, count among the sums.
  * sums  What must pass one resource of a rank, over its rate: the kernels'
- * loads on all SMs; bytes of HBM; bytes into a GPU; bytes into a node.
+ *       loads on all SMs; bytes of HBM; bytes into a GPU; bytes into a node;
+ *       the launches.
  *
  * Both are about one rank that stands for all, as searches simulate it (sim.h):
  * no slow ranks, no jitter. What the simulator may round off, a picosecond an

@@ -105,6 +105,20 @@ static const struct model_contender *contender_of(const struct work *work,
     return class_index >= 0 ? &work->by_class[class_index] : &work->by_op[op];
 }
 
+/* How often an overlap comes: as its first op, for one that reaches into the
+   next step begins in each step. */
+static double overlap_repeats(const struct model_workload *workload,
+                              const struct model_overlap *overlap)
+{
+    int first = overlap->kernel_count > 0 ? overlap->kernels[0]
+                                          : overlap->collectives[0];
+
+    if (overlap->collective_count > 0 && overlap->collectives[0] < first) {
+        first = overlap->collectives[0];
+    }
+    return model_workload_repeats(workload, first);
+}
+
 /* One overlap, added to the windows and the iteration. */
 static void add_overlap(const struct work *work,
                         const struct model_overlap *overlap,
@@ -117,6 +131,7 @@ static void add_overlap(const struct work *work,
         scratch, (size_t)overlap->kernel_count + 1, sizeof(const void *));
     const struct model_contender **collectives = model_arena_array(
         scratch, (size_t)overlap->collective_count + 1, sizeof(const void *));
+    double repeats = overlap_repeats(problem->workload, overlap);
     double *kernel_us = model_arena_array(
         scratch, (size_t)overlap->kernel_count + 1, sizeof(double));
     struct model_window window = {.gpu = &problem->topology->gpu,
@@ -134,15 +149,17 @@ static void add_overlap(const struct work *work,
 
         collectives[i] = contender_of(work, op);
         if (problem->window_of[op] >= 0) {
-            measure->comm_us[problem->window_of[op]] += collectives[i]->time_us;
+            measure->comm_us[problem->window_of[op]] +=
+                repeats * collectives[i]->time_us;
         }
     }
-    measure->iteration_us += model_window_cost(&window, kernel_us).z_us;
+    measure->iteration_us +=
+        repeats * model_window_cost(&window, kernel_us).z_us;
     for (int i = 0; i < overlap->kernel_count; i++) {
         int at = problem->window_of[overlap->kernels[i]];
 
         if (at >= 0) {
-            measure->kernel_us[at] += kernel_us[i];
+            measure->kernel_us[at] += repeats * kernel_us[i];
         }
     }
 }

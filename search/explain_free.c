@@ -153,6 +153,8 @@ search_without_collectives(struct model_arena *arena,
     kept.ops = model_arena_array(arena, (size_t)workload->op_count + 1,
                                  sizeof(*kept.ops));
     kept.op_count = 0;
+    kept.cycle.first = rewire.new_index[workload->cycle.first];
+    kept.cycle.end = rewire.new_index[workload->cycle.end];
     for (int i = 0; i < workload->op_count; i++) {
         if (!model_op_is_collective(&workload->ops[i])) {
             resolve(&rewire, i);

@@ -24,6 +24,7 @@ static bool can_run(const struct search_variant *variant,
     single.after_count = 0;
     workload.ops = &single;
     workload.op_count = 1;
+    workload.cycle = (struct model_cycle){.repeats = 0};
     return sim_new(variant->arena, &request, &errors) != NULL;
 }
 

@@ -266,9 +266,11 @@ void search_explain_text(struct sim_cli *cli,
     put_windows(&page);
     put_losers(&page);
     put_what_ifs(&page);
+    (void)fputc('\n', cli->out);
+    sim_report_steps(cli->out, it->request->workload);
     (void)fprintf(
         cli->out,
-        "\n%s\nlagom %s, seed %" PRIu64 ", fingerprint %016" PRIx64 "\n",
+        "%s\nlagom %s, seed %" PRIu64 ", fingerprint %016" PRIx64 "\n",
         sim_report_guesses(it->request->topology, guesses, sizeof(guesses)),
         LAGOM_VERSION, cli->options.seed, it->result->fingerprint);
     sim_report_overrides(cli, "");

@@ -52,6 +52,7 @@ struct search_nccl_rows search_nccl_rows_make(struct model_arena *arena,
     for (int i = 0; i < problem->workload->op_count; i++) {
         const struct search_class *part;
         struct search_nccl_row *row;
+        int repeats = (int)model_workload_repeats(problem->workload, i);
 
         if (problem->class_of[i] < 0) {
             continue;
@@ -59,12 +60,12 @@ struct search_nccl_rows search_nccl_rows_make(struct model_arena *arena,
         part = &problem->classes[problem->class_of[i]];
         row = alike(&rows, part);
         if (row != NULL) {
-            row->op_count++;
+            row->op_count += repeats;
             continue;
         }
         row = &rows.list[rows.count];
         row->part = part;
-        row->op_count = 1;
+        row->op_count = repeats;
         row->op = &problem->workload->ops[i];
         row->tuning = rows.nccl->groups[row->part->group].tuning;
         row->config = row->part->baseline;

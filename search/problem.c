@@ -110,7 +110,8 @@ static void join(struct model_arena *arena, struct maker *maker)
     for (int i = 0; i < problem->workload->op_count; i++) {
         if (problem->class_of[i] >= 0) {
             problem->class_of[i] = place[leaders[problem->class_of[i]]];
-            problem->classes[problem->class_of[i]].op_count++;
+            problem->classes[problem->class_of[i]].op_count +=
+                (int)model_workload_repeats(problem->workload, i);
         }
     }
 }
@@ -220,7 +221,8 @@ void search_problem_make(struct model_arena *arena,
         if (model_op_is_collective(op) &&
             !model_config_is_complete(&op->config)) {
             problem->class_of[i] = find_class(&maker, i);
-            maker.time_us[problem->class_of[i]] += found.time_us[i];
+            maker.time_us[problem->class_of[i]] +=
+                model_workload_repeats(workload, i) * found.time_us[i];
         }
     }
     join(arena, &maker);
@@ -287,7 +289,8 @@ void search_measure_fill(const struct search_problem *problem,
     }
     /* Rank 0 comes first; the others of a folded run do not exist. */
     for (int i = 0; i < problem->workload->op_count; i++) {
-        double time_us = result->ops[i].end_us - result->ops[i].start_us;
+        double time_us = model_workload_repeats(problem->workload, i) *
+                         (result->ops[i].end_us - result->ops[i].start_us);
         int window = problem->window_of[i];
         int class_index = problem->class_of[i];
 

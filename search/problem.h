@@ -29,7 +29,7 @@ struct search_class {
     struct model_config fixed;    /* keys that the ops themselves give */
     struct model_config baseline; /* what NCCL itself would choose */
     int window_index;
-    int op_count;
+    int op_count; /* of the iteration, not only of those listed */
 };
 
 /* A row of a plan, and the class whose configuration it gives. */

@@ -21,8 +21,8 @@ struct search_tuned {
     struct search_problem problem;
     struct search_outcome outcome;
     const struct search_evaluator_kind *evaluator; /* that searched */
-    double searched_us; /* what that says of the outcome's iteration */
-    double nccl_us;     /* an iteration with NCCL's own choice */
+    double searched_us;        /* what that says of the outcome's iteration */
+    double nccl_us;            /* an iteration with NCCL's own choice */
     struct search_times times; /* of the outcome */
     struct search_times nccl;  /* of NCCL's own choice */
 };

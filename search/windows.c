@@ -178,7 +178,8 @@ static void add_instance(struct finder *finder, const struct instance *instance)
 {
     int window = window_of(finder, instance);
 
-    finder->windows->instances[window]++;
+    finder->windows->instances[window] += (int)model_workload_repeats(
+        finder->nccl->workload, instance->collectives[0]);
     for (int i = 0; i < instance->collective_count; i++) {
         finder->windows->of_op[instance->collectives[i]] = window;
     }

@@ -91,6 +91,7 @@ static const struct sim_alone_op *simulate(struct sim_alone *alone,
     single.config = *config;
     workload.ops = &single;
     workload.op_count = 1;
+    workload.cycle = (struct model_cycle){.repeats = 0};
     request.topology = &topology;
     request.workload = &workload;
     request.plan = NULL;

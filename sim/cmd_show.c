@@ -165,6 +165,18 @@ static void print_op(FILE *out,
     (void)fputc('\n', out);
 }
 
+static void print_cycle(FILE *out, const struct model_workload *workload)
+{
+    const struct model_cycle *cycle = &workload->cycle;
+
+    if (cycle->steps > 0) {
+        (void)fprintf(out, "# %s to %s stand for %d equal steps of %d\n",
+                      workload->ops[cycle->first].id,
+                      workload->ops[cycle->end - 1].id, cycle->repeats,
+                      cycle->steps);
+    }
+}
+
 static enum model_status workload_json(FILE *out,
                                        const struct model_workload *workload)
 {
@@ -183,6 +195,7 @@ static enum model_status workload_json(FILE *out,
         sim_json_text(json, "kind", model_op_names[op->kind]);
         sim_json_text(json, "stream", workload->streams[op->stream].name);
         sim_json_text(json, "window", op->window);
+        sim_json_number(json, "repeats", model_workload_repeats(workload, i));
         if (op->kind == MODEL_OP_GEMM) {
             sim_json_number(json, "m", op->m);
             sim_json_number(json, "n", op->n);
@@ -198,7 +211,7 @@ static enum model_status workload_json(FILE *out,
 
 static void workload_csv(FILE *out, const struct model_workload *workload)
 {
-    (void)fputs("id,kind,stream,window,m,n,k,bytes\n", out);
+    (void)fputs("id,kind,stream,window,m,n,k,bytes,repeats\n", out);
     for (int i = 0; i < workload->op_count; i++) {
         const struct model_op *op = &workload->ops[i];
 
@@ -207,10 +220,11 @@ static void workload_csv(FILE *out, const struct model_workload *workload)
         sim_csv_text(out, workload->streams[op->stream].name);
         sim_csv_text(out, op->window != NULL ? op->window : "");
         if (op->kind == MODEL_OP_GEMM) {
-            (void)fprintf(out, "%.0f,%.0f,%.0f,\n", op->m, op->n, op->k);
+            (void)fprintf(out, "%.0f,%.0f,%.0f,", op->m, op->n, op->k);
         } else {
-            (void)fprintf(out, ",,,%.0f\n", op->bytes);
+            (void)fprintf(out, ",,,%.0f", op->bytes);
         }
+        (void)fprintf(out, ",%.0f\n", model_workload_repeats(workload, i));
     }
 }
 
@@ -251,6 +265,7 @@ static enum model_status show_workload(struct sim_cli *cli,
                   input.workload.name, input.workload.op_count,
                   input.workload.stream_count,
                   model_topology_rank_count(&input.topology));
+    print_cycle(cli->out, &input.workload);
     for (int i = 0; i < input.workload.op_count; i++) {
         print_op(cli->out, &input.workload, &input.workload.ops[i]);
     }

@@ -285,7 +285,7 @@ double sim_rates_fill_us(const struct sim *sim, const struct sim_joint *joint)
 }
 
 /* What was used since the last solve. */
-static void account(struct sim *sim)
+void sim_rates_account(struct sim *sim)
 {
     double elapsed_us = sim_time_us(sim->now_ps - sim->solved_ps);
 
@@ -337,7 +337,7 @@ void sim_rates_update(struct sim *sim)
 {
     int activity = 0;
 
-    account(sim);
+    sim_rates_account(sim);
     sim_share_clear(&sim->share);
     set_footprints(sim);
     for (int rank = 0; rank < sim->rank_count; rank++) {

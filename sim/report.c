@@ -27,6 +27,16 @@ char *sim_report_guesses(const struct model_topology *topology,
     return buffer;
 }
 
+void sim_report_steps(FILE *out, const struct model_workload *workload)
+{
+    const struct model_cycle *cycle = &workload->cycle;
+
+    if (cycle->steps > 0) {
+        (void)fprintf(out, "%d of %d steps are simulated\n",
+                      cycle->steps + 1 - cycle->repeats, cycle->steps);
+    }
+}
+
 struct override {
     const char *option;
     const char *text;
@@ -142,6 +152,9 @@ static void put_op(struct sim_json *list,
     sim_json_text(json, "stream",
                   report->request->workload->streams[op->stream].name);
     sim_json_count(json, "rank", result.rank);
+    sim_json_number(
+        json, "repeats",
+        model_workload_repeats(report->request->workload, result.op));
     sim_json_number(json, "start_us", result.start_us);
     sim_json_number(json, "end_us", result.end_us);
     sim_json_number(json, "alone_us", alone_us);
@@ -229,7 +242,7 @@ static void print_csv(struct sim_cli *cli, const struct sim_report *report)
     (void)fputs("id,kind,stream,rank,start_us,end_us,alone_us,slowdown,"
                 "lost_sm_us,lost_l2_us,lost_hbm_us,lost_link_us,lost_peer_us,"
                 "lost_launch_us,channels,threads,chunk_bytes,transport,"
-                "algorithm,protocol\n",
+                "algorithm,protocol,repeats\n",
                 cli->out);
     for (int i = 0; i < report->result->op_count; i++) {
         struct sim_op_result op = report->result->ops[i];
@@ -251,15 +264,16 @@ static void print_csv(struct sim_cli *cli, const struct sim_report *report)
             shown_us(op.lost.l2), shown_us(op.lost.hbm), shown_us(op.lost.link),
             shown_us(op.lost.peer), shown_us(op.lost.launch));
         if (model_op_is_collective(row)) {
-            (void)fprintf(cli->out, ",%d,%d,%.0f,%s,%s,%s\n",
-                          op.config.channels, op.config.threads,
-                          op.config.chunk_bytes,
+            (void)fprintf(cli->out, ",%d,%d,%.0f,%s,%s,%s", op.config.channels,
+                          op.config.threads, op.config.chunk_bytes,
                           model_transport_names[op.config.transport],
                           model_algorithm_names[op.config.algorithm],
                           model_protocol_names[op.config.protocol]);
         } else {
-            (void)fputs(",,,,,,\n", cli->out);
+            (void)fputs(",,,,,,", cli->out);
         }
+        (void)fprintf(cli->out, ",%.0f\n",
+                      model_workload_repeats(report->request->workload, op.op));
     }
 }
 

@@ -50,4 +50,7 @@ char *sim_report_guesses(const struct model_topology *topology,
                          char *buffer,
                          size_t buffer_bytes);
 
+/* A line where a workload lists some of its steps only. */
+void sim_report_steps(FILE *out, const struct model_workload *workload);
+
 #endif

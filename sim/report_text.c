@@ -7,6 +7,7 @@
 #include "build/version.h"
 #include "model/units.h"
 #include "sim/alone.h"
+#include "sim/window.h"
 
 #include <inttypes.h>
 
@@ -65,18 +66,15 @@ static struct group *find_group(struct groups *groups,
     return &groups->list[groups->count++];
 }
 
-static void
-add(struct group *group, const struct sim_op_result *result, double alone_us)
+static void add(struct group *group,
+                const struct sim_op_result *result,
+                double alone_us,
+                double repeats)
 {
-    group->count++;
-    group->time_us += result->end_us - result->start_us;
-    group->alone_us += alone_us;
-    group->lost.sm += result->lost.sm;
-    group->lost.l2 += result->lost.l2;
-    group->lost.hbm += result->lost.hbm;
-    group->lost.link += result->lost.link;
-    group->lost.peer += result->lost.peer;
-    group->lost.launch += result->lost.launch;
+    group->count += (int)repeats;
+    group->time_us += repeats * (result->end_us - result->start_us);
+    group->alone_us += repeats * alone_us;
+    sim_lost_add(&group->lost, &result->lost, repeats);
 }
 
 static void gather(struct sim_cli *cli,
@@ -99,7 +97,8 @@ static void gather(struct sim_cli *cli,
             continue;
         }
         sim_alone_explain(alone, &result, &alone_us);
-        add(group, &result, alone_us);
+        add(group, &result, alone_us,
+            model_workload_repeats(report->request->workload, result.op));
     }
 }
 
@@ -200,6 +199,7 @@ void sim_report_text(struct sim_cli *cli, const struct sim_report *report)
                       groups->hidden);
     }
     print_busiest(out, report);
+    sim_report_steps(out, report->request->workload);
     (void)fprintf(
         out,
         "%s\nlagom %s, seed %" PRIu64 ", %" PRIu64

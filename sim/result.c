@@ -78,17 +78,53 @@ static struct sim_op_result result_of(const struct sim *sim,
     return result;
 }
 
+/* With what the steps add that are not simulated. */
+static double
+whole(const struct sim_result *result, double now, double before, double after)
+{
+    return now + result->steady.extra * (after - before);
+}
+
+static double whole_us(const struct sim_result *result,
+                       int64_t now,
+                       int64_t before,
+                       int64_t after)
+{
+    return whole(result, sim_time_us(now), sim_time_us(before),
+                 sim_time_us(after));
+}
+
+static void collect_totals(const struct sim *sim, struct sim_result *result)
+{
+    const struct sim_mark *from = &sim->marks[0];
+    const struct sim_mark *to = &sim->marks[1];
+
+    result->iteration_us =
+        whole_us(result, sim->now_ps, from->time_ps, to->time_ps);
+    result->compute_us =
+        whole_us(result, sim->compute_ps, from->compute_ps, to->compute_ps);
+    result->comm_us =
+        whole_us(result, sim->comm_ps, from->comm_ps, to->comm_ps);
+    result->exposed_comm_us =
+        whole_us(result, sim->exposed_ps, from->exposed_ps, to->exposed_ps);
+}
+
 static void collect_resources(const struct sim *sim, struct sim_result *result)
 {
     int count = sim->share.resource_count;
     struct sim_resource_result *resources =
         model_arena_array(sim->arena, (size_t)count + 1, sizeof(*resources));
-    double total_us = sim_time_us(sim->now_ps);
 
     for (int i = 0; i < count; i++) {
-        if (sim->busy[i] > 0.0) {
+        double busy_us = sim->busy[i];
+
+        if (result->steady.extra > 0.0) {
+            busy_us = whole(result, busy_us, sim->marks[0].busy[i],
+                            sim->marks[1].busy[i]);
+        }
+        if (busy_us > 0.0) {
             resources[result->resource_count++] =
-                (struct sim_resource_result){i, sim->busy[i] / total_us};
+                (struct sim_resource_result){i, busy_us / result->iteration_us};
         }
     }
     result->resources = resources;
@@ -101,19 +137,16 @@ void sim_collect(const struct sim *sim, struct sim_result *result)
         model_arena_array(sim->arena, (size_t)count + 1, sizeof(*ops));
     const struct sim_move *moves = collect_moves(sim);
 
-    *result =
-        (struct sim_result){.iteration_us = sim_time_us(sim->now_ps),
-                            .compute_us = sim_time_us(sim->compute_ps),
-                            .comm_us = sim_time_us(sim->comm_ps),
-                            .exposed_comm_us = sim_time_us(sim->exposed_ps),
-                            .events = sim->events,
-                            .fingerprint = sim->fingerprint,
-                            .rank_count = sim->rank_count,
-                            .op_count = count,
-                            .ops = ops};
+    *result = (struct sim_result){.steady = sim_cycle_steady(sim),
+                                  .events = sim->events,
+                                  .fingerprint = sim->fingerprint,
+                                  .rank_count = sim->rank_count,
+                                  .op_count = count,
+                                  .ops = ops};
     for (int i = 0; i < count; i++) {
         ops[i] = result_of(sim, &sim->runs[i], moves);
     }
+    collect_totals(sim, result);
     collect_resources(sim, result);
 }
 

@@ -438,6 +438,7 @@ enum model_status sim_setup(struct sim *sim, struct model_errors *errors)
         return MODEL_BAD_INPUT;
     }
     sim_setup_runs(sim);
+    sim_cycle_setup(sim);
     sim->moving = -1;
     sim->free_cohort = -1;
     sim_queue_start(&sim->queue, sim->arena);

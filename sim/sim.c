@@ -36,7 +36,7 @@ void sim_check_invariants(struct sim *sim, bool on)
 
 /* -- totals of rank 0 -- */
 
-static void count_time(struct sim *sim)
+void sim_count_time(struct sim *sim)
 {
     int64_t elapsed_ps = sim->now_ps - sim->changed_ps;
 
@@ -53,7 +53,7 @@ void sim_count(struct sim *sim, const struct sim_run *run, int change)
     if (run->rank != 0) {
         return;
     }
-    count_time(sim);
+    sim_count_time(sim);
     if (model_op_is_collective(sim_op(sim, run))) {
         sim->collectives_running += change;
     } else {
@@ -158,6 +158,7 @@ static void end_run(struct sim *sim, int index)
     run->state = SIM_DONE;
     run->end_ps = sim->now_ps;
     sim->done_count++;
+    sim_cycle_ended(sim, run->op);
     for (int i = sim->first_successor[run->op];
          i < sim->first_successor[run->op + 1]; i++) {
         int next = sim->successors[i];
@@ -382,7 +383,7 @@ sim_run(struct sim *sim, struct sim_result *result, struct model_errors *errors)
         sim_report_stuck(sim, errors);
         return MODEL_STUCK;
     }
-    count_time(sim);
+    sim_count_time(sim);
     sim_collect(sim, result);
     return MODEL_OK;
 }

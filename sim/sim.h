@@ -90,8 +90,27 @@ struct sim_resource_result {
     double busy_ratio;
 };
 
+/*
+ * The stretch of time that comes `extra` times more often than it is simulated:
+ * a step of the workload's cycle, from the end of the step before to its own.
+ * Without a cycle extra is 0.
+ *
+ * When the cycle's step ends all is as it was one period before, when the step
+ * before ended: nothing runs, or the same. What happens next depends on that
+ * alone, so that another equal step takes one period more, too, and comes to
+ * its end like this. The iteration is what is simulated and `extra` periods.
+ * Exact where steps end with all streams joined, as those of the model form do,
+ * but that launches ahead of the first steps may last into the second.
+ */
+struct sim_steady {
+    double from_us, to_us;
+    double extra;
+};
+
+/* Times are of the whole iteration, but those of ops and the steady stretch. */
 struct sim_result {
     double iteration_us;
+    struct sim_steady steady;
     double compute_us;      /* some kernel has an SM, rank 0 */
     double comm_us;         /* some collective is on the device, rank 0 */
     double exposed_comm_us; /* a collective runs and no kernel does, rank 0 */

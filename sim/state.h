@@ -87,6 +87,13 @@ struct sim_joint {
     int next_moving;
 };
 
+/* What a simulation has come to when a step ends: the last of its runs. */
+struct sim_mark {
+    int runs_left;
+    int64_t time_ps, compute_ps, comm_ps, exposed_ps;
+    double *busy;
+};
+
 struct sim_rank {
     const struct model_gpu *gpu;
     const struct model_kernel *kernels; /* by op, on this GPU */
@@ -138,6 +145,7 @@ struct sim {
     int kernels_running, collectives_running;
     int64_t changed_ps;
     int64_t compute_ps, comm_ps, exposed_ps;
+    struct sim_mark marks[2]; /* the step before the cycle's, and that */
 };
 
 /* sm.c: a run wants SMs from now on. */
@@ -169,6 +177,17 @@ void sim_rates_schedule_run(struct sim *sim, int run);
 double sim_rates_alone(const struct sim *sim, const struct sim_joint *joint);
 /* rates.c: from resident to steady progress. */
 double sim_rates_fill_us(const struct sim *sim, const struct sim_joint *joint);
+
+/* rates.c: bring the use of resources to now. */
+void sim_rates_account(struct sim *sim);
+
+/* cycle.c: before the start; a run of an op has ended; all has ended. */
+void sim_cycle_setup(struct sim *sim);
+void sim_cycle_ended(struct sim *sim, int op);
+struct sim_steady sim_cycle_steady(const struct sim *sim);
+
+/* sim.c: bring the totals of rank 0 to now. */
+void sim_count_time(struct sim *sim);
 
 /* sim.c: a kernel that has SMs, or a collective on the device, for totals. */
 void sim_count(struct sim *sim, const struct sim_run *run, int change);

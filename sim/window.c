@@ -38,6 +38,11 @@ static const struct model_op *op_at(const struct gather *gather, int op)
     return &gather->request->workload->ops[op];
 }
 
+static double repeats_of(const struct gather *gather, int op)
+{
+    return model_workload_repeats(gather->request->workload, op);
+}
+
 /* -- labels -- */
 
 /* Past the run of digits, or the star that stands for one, at text. */
@@ -160,22 +165,6 @@ find_part(struct gather *gather, const struct sim_op_result *result, int window)
     return &windows->parts[windows->part_count++];
 }
 
-static void add_lost(struct sim_lost *sum, const struct sim_lost *lost)
-{
-    sum->sm += lost->sm;
-    sum->l2 += lost->l2;
-    sum->hbm += lost->hbm;
-    sum->link += lost->link;
-    sum->peer += lost->peer;
-    sum->launch += lost->launch;
-}
-
-double sim_lost_sum_us(const struct sim_lost *lost)
-{
-    return lost->sm + lost->l2 + lost->hbm + lost->link + lost->peer +
-           lost->launch;
-}
-
 /* SMs' worth of room that a kernel finds on those of channels (occupancy.h). */
 static double shared_sms(const struct gather *gather,
                          int op,
@@ -190,18 +179,20 @@ static double shared_sms(const struct gather *gather,
 
 static void add_kernel(const struct gather *gather,
                        struct sim_part *part,
-                       const struct sim_op_result *result)
+                       const struct sim_op_result *result,
+                       double repeats)
 {
     struct sim_beside_view view =
         sim_beside_look(gather->beside, result->run_us, result->end_us);
 
-    part->run_us += result->end_us - result->run_us;
+    part->run_us += repeats * (result->end_us - result->run_us);
     part->waiting_us +=
+        repeats *
         fmax(result->run_us - result->start_us - result->lost.launch -
                  model_ranks_gpu(gather->request->topology, 0)->launch_us,
              0.0);
-    part->beside_us += view.moving_us;
-    part->beside_hbm_bytes += view.hbm_bytes;
+    part->beside_us += repeats * view.moving_us;
+    part->beside_hbm_bytes += repeats * view.hbm_bytes;
     if (view.most_sms > part->held_sms) {
         part->held_sms = view.most_sms;
         part->shared_sms = shared_sms(gather, result->op, &view);
@@ -210,20 +201,23 @@ static void add_kernel(const struct gather *gather,
         fmax(part->footprint_bytes, view.most_footprint_bytes);
 }
 
-static void add_collective(struct sim_part *part, const struct sim_move *move)
+static void add_collective(struct sim_part *part,
+                           const struct sim_move *move,
+                           double repeats)
 {
-    part->wire_bytes += move->wire_bytes;
-    part->moving_us += move->moving_us;
+    part->wire_bytes += repeats * move->wire_bytes;
+    part->moving_us += repeats * move->moving_us;
 }
 
 static void add_side(struct sim_side *side,
                      const struct sim_op_result *result,
-                     double alone_us)
+                     double alone_us,
+                     double repeats)
 {
-    side->op_count++;
-    side->time_us += result->end_us - result->start_us;
-    side->alone_us += alone_us;
-    add_lost(&side->lost, &result->lost);
+    side->op_count += (int)repeats;
+    side->time_us += repeats * (result->end_us - result->start_us);
+    side->alone_us += repeats * alone_us;
+    sim_lost_add(&side->lost, &result->lost, repeats);
 }
 
 static void add_op(struct gather *gather, struct sim_op_result result)
@@ -232,24 +226,26 @@ static void add_op(struct gather *gather, struct sim_op_result result)
     int window = find_window(gather, op->window);
     struct sim_part *part = find_part(gather, &result, window);
     struct sim_window *whole = &gather->windows->list[window];
+    double repeats = repeats_of(gather, result.op);
     double alone_us;
 
     sim_alone_explain(gather->alone, &result, &alone_us);
     gather->windows->part_of[result.op] = (int)(part - gather->windows->parts);
     part->label = merge_label(gather->arena, part->label, op->id);
-    part->count++;
-    part->time_us += result.end_us - result.start_us;
-    part->alone_us += alone_us;
-    part->hbm_bytes += result.hbm_bytes;
+    part->count += (int)repeats;
+    part->time_us += repeats * (result.end_us - result.start_us);
+    part->alone_us += repeats * alone_us;
+    part->hbm_bytes += repeats * result.hbm_bytes;
     part->alone_hbm_bytes +=
+        repeats *
         sim_alone_op(gather->alone, result.op, &result.config).hbm_bytes;
-    add_lost(&part->lost, &result.lost);
+    sim_lost_add(&part->lost, &result.lost, repeats);
     if (result.move != NULL) {
-        add_collective(part, result.move);
-        add_side(&whole->collectives, &result, alone_us);
+        add_collective(part, result.move, repeats);
+        add_side(&whole->collectives, &result, alone_us, repeats);
     } else {
-        add_kernel(gather, part, &result);
-        add_side(&whole->kernels, &result, alone_us);
+        add_kernel(gather, part, &result, repeats);
+        add_side(&whole->kernels, &result, alone_us, repeats);
     }
 }
 
@@ -262,8 +258,10 @@ struct pace {
 /* There are a few resources that bind; more are not looked at. */
 enum { PACES_MAX = 16 };
 
-static void
-add_pace(struct pace paces[PACES_MAX], int *count, const struct sim_move *move)
+static void add_pace(struct pace paces[PACES_MAX],
+                     int *count,
+                     const struct sim_move *move,
+                     double repeats)
 {
     int i = 0;
 
@@ -276,7 +274,7 @@ add_pace(struct pace paces[PACES_MAX], int *count, const struct sim_move *move)
     if (i == *count) {
         paces[(*count)++] = (struct pace){move->limited_by, 0.0};
     }
-    paces[i].us += move->limited_us;
+    paces[i].us += repeats * move->limited_us;
 }
 
 /* What set the pace of a part's ops longest. */
@@ -288,7 +286,8 @@ static void find_pace(const struct gather *gather, int index)
 
     for (int i = part->op; i < gather->request->workload->op_count; i++) {
         if (gather->windows->part_of[i] == index) {
-            add_pace(paces, &count, gather->result->ops[i].move);
+            add_pace(paces, &count, gather->result->ops[i].move,
+                     repeats_of(gather, i));
         }
     }
     for (int i = 0; i < count; i++) {
@@ -398,6 +397,7 @@ static void measure(const struct gather *gather,
                     const struct sim_spans *all_kernels)
 {
     struct sim_window *window = &gather->windows->list[index];
+    const struct sim_steady *steady = &gather->result->steady;
     struct sim_spans total = spans_of(gather, index, UNDER_WAY);
     struct sim_spans kernels = spans_of(gather, index, KERNELS_RUN);
     struct sim_spans collectives = spans_of(gather, index, COLLECTIVES_RUN);
@@ -405,12 +405,12 @@ static void measure(const struct gather *gather,
     /* What has no window belongs together by chance. */
     window->count =
         window->name != NULL ? instances(gather->windows, index) : 1;
-    window->total_us = sim_spans_us(&total);
-    window->kernels.covered_us = sim_spans_us(&kernels);
-    window->collectives.covered_us = sim_spans_us(&collectives);
-    window->both_us = sim_spans_common_us(&kernels, &collectives);
+    window->total_us = sim_spans_us(&total, steady);
+    window->kernels.covered_us = sim_spans_us(&kernels, steady);
+    window->collectives.covered_us = sim_spans_us(&collectives, steady);
+    window->both_us = sim_spans_common_us(&kernels, &collectives, steady);
     window->exposed_us = window->collectives.covered_us -
-                         sim_spans_common_us(&collectives, all_kernels);
+                         sim_spans_common_us(&collectives, all_kernels, steady);
 }
 
 struct sim_windows sim_windows_make(struct model_arena *arena,

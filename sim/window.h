@@ -101,6 +101,11 @@ double sim_window_idle_us(const struct sim_window *window);
  */
 enum sim_window_bound sim_window_bound(const struct sim_window *window);
 
+/* Add so many times a loss to a sum. */
+void sim_lost_add(struct sim_lost *sum,
+                  const struct sim_lost *lost,
+                  double repeats);
+
 /* Parts of a loss added up. */
 double sim_lost_sum_us(const struct sim_lost *lost);
 

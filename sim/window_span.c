@@ -34,25 +34,37 @@ void sim_spans_merge(struct sim_spans *spans)
     spans->count = kept + 1;
 }
 
-double sim_spans_us(const struct sim_spans *spans)
+/* A stretch of time, with what of it comes more often. */
+static double
+weighed_us(double from_us, double to_us, const struct sim_steady *steady)
+{
+    double again_us =
+        fmin(to_us, steady->to_us) - fmax(from_us, steady->from_us);
+
+    return fmax(to_us - from_us, 0.0) + steady->extra * fmax(again_us, 0.0);
+}
+
+double sim_spans_us(const struct sim_spans *spans,
+                    const struct sim_steady *steady)
 {
     double sum_us = 0.0;
 
     for (int i = 0; i < spans->count; i++) {
-        sum_us += spans->list[i].to_us - spans->list[i].from_us;
+        sum_us +=
+            weighed_us(spans->list[i].from_us, spans->list[i].to_us, steady);
     }
     return sum_us;
 }
 
-double sim_spans_common_us(const struct sim_spans *a, const struct sim_spans *b)
+double sim_spans_common_us(const struct sim_spans *a,
+                           const struct sim_spans *b,
+                           const struct sim_steady *steady)
 {
     double sum_us = 0.0;
 
     for (int i = 0, j = 0; i < a->count && j < b->count;) {
-        double from_us = fmax(a->list[i].from_us, b->list[j].from_us);
-        double to_us = fmin(a->list[i].to_us, b->list[j].to_us);
-
-        sum_us += fmax(to_us - from_us, 0.0);
+        sum_us += weighed_us(fmax(a->list[i].from_us, b->list[j].from_us),
+                             fmin(a->list[i].to_us, b->list[j].to_us), steady);
         if (a->list[i].to_us < b->list[j].to_us) {
             i++;
         } else {

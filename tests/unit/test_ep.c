@@ -554,7 +554,10 @@ static void bad_models_are_refused(void **state)
          {"batch.sequence=15", "model.top_k=3"},
          "batch.sequence",
          "divide"},
-        {"olmoe-1b-7b-ep", {"batch.steps=100000"}, "batch.steps", "operations"},
+        {"olmoe-1b-7b-ep",
+         {"batch={micro: 2, steps: 100000, sequence: 128, simulate: all}"},
+         "batch.steps",
+         "operations"},
         {"olmoe-1b-7b-ep", {"model.experts=-1"}, "model.experts", ""},
     };
 

@@ -398,7 +398,8 @@ static void bad_models_are_refused(void **state)
         {"model.layrs=3", "model.layrs", "unknown key"},
         {"parallel.kind=fdsp", "parallel.kind", ""},
         {"batch.micro=0", "batch.micro", ""},
-        {"batch.steps=100000", "batch.steps", "operations"},
+        {"batch={micro: 2, steps: 100000, sequence: 128, simulate: all}",
+         "batch.steps", "operations"},
     };
 
     for (int i = 0; i < FIXTURE_COUNT(rows); i++) {

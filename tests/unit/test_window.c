@@ -18,17 +18,18 @@ static void spans_cover_each_moment_once(void **state)
     struct sim_spans a = {list, 4};
     struct sim_spans b = {other, 1};
     struct sim_spans none = {NULL, 0};
+    struct sim_steady once = {.extra = 0};
 
     (void)state;
     sim_spans_merge(&a);
     sim_spans_merge(&b);
     sim_spans_merge(&none);
     assert_int_equal(a.count, 2);
-    assert_near(sim_spans_us(&a), 5, 0);
-    assert_near(sim_spans_common_us(&a, &b), 2.5, 0);
-    assert_near(sim_spans_common_us(&b, &a), 2.5, 0);
-    assert_near(sim_spans_us(&none), 0, 0);
-    assert_near(sim_spans_common_us(&a, &none), 0, 0);
+    assert_near(sim_spans_us(&a, &once), 5, 0);
+    assert_near(sim_spans_common_us(&a, &b, &once), 2.5, 0);
+    assert_near(sim_spans_common_us(&b, &a, &once), 2.5, 0);
+    assert_near(sim_spans_us(&none, &once), 0, 0);
+    assert_near(sim_spans_common_us(&a, &none, &once), 0, 0);
 }
 
 /* -- what bounds a window -- */
