@@ -303,8 +303,7 @@ static enum model_status check_whole(struct lagom *lagom)
         return MODEL_OK;
     }
     status = measure(lagom);
-    lagom->reverted =
-        lagom->now.iteration_us * (1.0 - GAIN_MIN) > lagom->native.iteration_us;
+    lagom->reverted = lagom->now.iteration_us > lagom->native.iteration_us;
     for (int i = 0; lagom->reverted && i < problem->class_count; i++) {
         lagom->best[i].config = problem->classes[i].baseline;
     }

@@ -19,8 +19,8 @@ const struct search_reading_row search_readings[] = {
     {"most",
      "the largest step; the least is always 0.01",
      {"tenth", "third", "all", NULL},
-     {"0.1: x falls several times in a step near the least settings, and lr "
-      "would jump over all others",
+     {"0.1, ten times the first: near the least settings x falls to a part in "
+      "a step, and lr would jump over all others",
       "0.33", "1: no bound"},
      AT(most)},
     {"scale",

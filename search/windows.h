@@ -29,6 +29,11 @@
  * needed only at the end is beside all that follows it up to such a point.
  * Collectives back to back are one window if one kernel can hide some of them.
  *
+ * Lagom serialises communication, and so do instances: a collective on a stream
+ * of its own that runs on beside others (a replica's gradients with tensor
+ * parallelism) has but the kernels up to the next such point, and counts as
+ * exposed.
+ *
  * A workload that cannot be simulated is cut as it is listed; whoever evaluates
  * it gets the fault.
  */
