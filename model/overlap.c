@@ -77,7 +77,8 @@ static void add(struct cutter *cutter, int op)
 struct model_overlaps
 model_overlaps_in_order(struct model_arena *arena,
                         const struct model_workload *workload,
-                        const int *order)
+                        const int *order,
+                        int count)
 {
     size_t ops = (size_t)workload->op_count + 1;
     struct cutter cutter = {.workload = workload};
@@ -95,8 +96,8 @@ model_overlaps_in_order(struct model_arena *arena,
     for (int i = 0; i < workload->stream_count; i++) {
         cutter.tail[i] = -1;
     }
-    for (int i = 0; i < workload->op_count; i++) {
-        add(&cutter, order != NULL ? order[i] : i);
+    for (int i = 0; i < count; i++) {
+        add(&cutter, order[i]);
     }
     if (cutter.kernel_count > cutter.first_kernel ||
         cutter.collective_count > cutter.first_collective) {
@@ -108,5 +109,11 @@ model_overlaps_in_order(struct model_arena *arena,
 struct model_overlaps model_overlaps_make(struct model_arena *arena,
                                           const struct model_workload *workload)
 {
-    return model_overlaps_in_order(arena, workload, NULL);
+    int *order =
+        model_arena_array(arena, (size_t)workload->op_count + 1, sizeof(int));
+
+    for (int i = 0; i < workload->op_count; i++) {
+        order[i] = i;
+    }
+    return model_overlaps_in_order(arena, workload, order, workload->op_count);
 }

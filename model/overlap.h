@@ -35,12 +35,13 @@ model_overlaps_make(struct model_arena *arena,
                     const struct model_workload *workload);
 
 /*
- * The same in an order: all op indices, each behind those that it waits for.
- * NULL: as listed.
+ * The same of the ops in an order: count indices, each behind those that it
+ * waits for. An op that is not among them cuts nothing.
  */
 struct model_overlaps
 model_overlaps_in_order(struct model_arena *arena,
                         const struct model_workload *workload,
-                        const int *order);
+                        const int *order,
+                        int count);
 
 #endif

@@ -156,11 +156,8 @@ static void add_overlap(const struct work *work,
     measure->iteration_us +=
         repeats * model_window_cost(&window, kernel_us).z_us;
     for (int i = 0; i < overlap->kernel_count; i++) {
-        int at = problem->window_of[overlap->kernels[i]];
-
-        if (at >= 0) {
-            measure->kernel_us[at] += repeats * kernel_us[i];
-        }
+        search_measure_kernel(problem, overlap->kernels[i],
+                              repeats * kernel_us[i], measure);
     }
 }
 

@@ -173,6 +173,9 @@ static void keep_windows(struct model_arena *arena, struct maker *maker)
 
         problem->window_of[i] = window >= 0 ? place[window] : -1;
     }
+    for (int i = 0; i < found->beside_count; i++) {
+        problem->beside[i].window = place[found->beside[i].window];
+    }
     for (int i = 0; i < problem->class_count; i++) {
         struct search_class *part = &problem->classes[i];
 
@@ -212,6 +215,8 @@ void search_problem_make(struct model_arena *arena,
         model_arena_array(arena, (size_t)found.count + 1, sizeof(int));
     problem->class_of = model_arena_array(arena, ops, sizeof(int));
     problem->window_of = model_arena_array(arena, ops, sizeof(int));
+    problem->beside_of = found.beside_of;
+    problem->beside = found.beside;
     maker.first = model_arena_array(arena, collectives, sizeof(*maker.first));
     maker.time_us = model_arena_array(arena, collectives, sizeof(double));
     for (int i = 0; i < workload->op_count; i++) {
@@ -248,11 +253,14 @@ void search_problem_label(struct model_arena *arena,
 
     problem->windows = model_arena_array(arena, ops, sizeof(*problem->windows));
     problem->instances = model_arena_array(arena, ops, sizeof(int));
+    problem->beside = model_arena_array(arena, ops, sizeof(*problem->beside));
     problem->window_count = 0;
     for (int i = 0; i < problem->workload->op_count; i++) {
         int window = find_label(problem, op_at(problem, i)->window);
 
         problem->window_of[i] = window;
+        problem->beside[i] = (struct search_beside){window, -1};
+        problem->beside_of[i] = i;
         problem->instances[window] = 1;
         if (problem->class_of[i] >= 0) {
             problem->classes[problem->class_of[i]].window_index = window;
@@ -275,6 +283,18 @@ void search_measure_make(struct model_arena *arena,
     measure->kernel_us = model_arena_array(arena, windows, sizeof(double));
 }
 
+void search_measure_kernel(const struct search_problem *problem,
+                           int op,
+                           double time_us,
+                           struct search_measure *measure)
+{
+    for (int i = problem->beside_of[op]; i >= 0; i = problem->beside[i].next) {
+        if (problem->beside[i].window >= 0) {
+            measure->kernel_us[problem->beside[i].window] += time_us;
+        }
+    }
+}
+
 void search_measure_fill(const struct search_problem *problem,
                          const struct sim_result *result,
                          struct search_measure *measure)
@@ -294,10 +314,10 @@ void search_measure_fill(const struct search_problem *problem,
         int window = problem->window_of[i];
         int class_index = problem->class_of[i];
 
-        if (window >= 0 && model_op_is_collective(op_at(problem, i))) {
-            measure->comm_us[window] += time_us;
+        if (!model_op_is_collective(op_at(problem, i))) {
+            search_measure_kernel(problem, i, time_us, measure);
         } else if (window >= 0) {
-            measure->kernel_us[window] += time_us;
+            measure->comm_us[window] += time_us;
         }
         if (class_index >= 0) {
             measure->x_us[class_index] +=

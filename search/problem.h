@@ -49,8 +49,10 @@ struct search_problem {
     const char **windows;
     int *instances; /* by window: equal ones that it stands for */
     int window_count;
-    int *class_of;           /* by op, -1: no collective, or fully fixed */
-    int *window_of;          /* by op, -1: in none */
+    int *class_of;  /* by op, -1: no collective, or fully fixed */
+    int *window_of; /* by collective, -1: in none */
+    int *beside_of; /* by kernel: its first in beside, or -1 */
+    struct search_beside *beside;
     struct search_row *rows; /* of each plan */
     int row_count;
 };
@@ -86,6 +88,12 @@ void search_measure_make(struct model_arena *arena,
 void search_measure_fill(const struct search_problem *problem,
                          const struct sim_result *result,
                          struct search_measure *measure);
+
+/* Add the time of a kernel op to the windows that it is in. */
+void search_measure_kernel(const struct search_problem *problem,
+                           int op,
+                           double time_us,
+                           struct search_measure *measure);
 
 /* Put the keys that the ops themselves give over configurations by class. */
 void search_pin(const struct search_problem *problem,

@@ -29,6 +29,7 @@ struct finder {
     const struct stay *stays;   /* by op */
     struct instance *instances; /* by window: its first */
     struct search_windows *windows;
+    int beside_room;
 };
 
 static const struct model_op *op_at(const struct finder *finder, int op)
@@ -88,6 +89,7 @@ static int compare_starts(const void *a, const void *b)
     return left->op < right->op ? -1 : 1;
 }
 
+/* All ops by start. */
 static int *
 order_of(struct model_arena *arena, const struct stay *stays, int count)
 {
@@ -185,6 +187,18 @@ static void add_instance(struct finder *finder, const struct instance *instance)
     }
 }
 
+static void add_beside(struct finder *finder, int kernel, int window)
+{
+    struct search_windows *windows = finder->windows;
+
+    windows->beside =
+        model_arena_grow(finder->arena, windows->beside, windows->beside_count,
+                         &finder->beside_room, sizeof(*windows->beside));
+    windows->beside[windows->beside_count] =
+        (struct search_beside){window, windows->beside_of[kernel]};
+    windows->beside_of[kernel] = windows->beside_count++;
+}
+
 static void add_overlap(struct finder *finder,
                         const struct model_overlap *overlap)
 {
@@ -208,8 +222,56 @@ static void add_overlap(struct finder *finder,
     window = finder->windows->of_op[overlap->collectives[0]];
     for (int i = 0; i < overlap->kernel_count; i++) {
         if (can_hide(finder, overlap, overlap->kernels[i])) {
-            finder->windows->of_op[overlap->kernels[i]] = window;
+            add_beside(finder, overlap->kernels[i], window);
         }
+    }
+}
+
+/* Cut what is in the order but collectives of other streams. */
+static void add_stream(struct finder *finder, const int *order, int stream)
+{
+    const struct model_workload *workload = finder->nccl->workload;
+    int *kept = model_arena_array(finder->arena, (size_t)workload->op_count + 1,
+                                  sizeof(*kept));
+    struct model_overlaps overlaps;
+    int count = 0;
+    bool any = false;
+
+    for (int i = 0; i < workload->op_count; i++) {
+        bool collective = model_op_is_collective(op_at(finder, order[i]));
+
+        if (!collective || op_at(finder, order[i])->stream == stream) {
+            kept[count++] = order[i];
+            any = any || collective;
+        }
+    }
+    if (!any) {
+        return;
+    }
+    overlaps = model_overlaps_in_order(finder->arena, workload, kept, count);
+    for (int i = 0; i < overlaps.count; i++) {
+        add_overlap(finder, &overlaps.list[i]);
+    }
+}
+
+static void make(struct finder *finder, struct stay *stays)
+{
+    struct search_windows *windows = finder->windows;
+    int count = finder->nccl->workload->op_count;
+    size_t ops = (size_t)count + 1;
+
+    *windows = (struct search_windows){
+        .of_op = model_arena_array(finder->arena, ops, sizeof(int)),
+        .beside_of = model_arena_array(finder->arena, ops, sizeof(int)),
+        .instances = model_arena_array(finder->arena, ops, sizeof(int)),
+        .labels = model_arena_array(finder->arena, ops, sizeof(char *)),
+        .time_us = model_arena_array(finder->arena, ops, sizeof(double))};
+    finder->instances =
+        model_arena_array(finder->arena, ops, sizeof(*finder->instances));
+    for (int i = 0; i < count; i++) {
+        stays[i] = (struct stay){.op = i, .end_us = 1.0};
+        windows->of_op[i] = -1;
+        windows->beside_of[i] = -1;
     }
 }
 
@@ -217,32 +279,20 @@ void search_windows_find(struct model_arena *arena,
                          const struct model_nccl *nccl,
                          struct search_windows *windows)
 {
-    int count = nccl->workload->op_count;
-    size_t ops = (size_t)count + 1;
-    struct stay *stays = model_arena_array(arena, ops, sizeof(*stays));
+    const struct model_workload *workload = nccl->workload;
+    struct stay *stays = model_arena_array(
+        arena, (size_t)workload->op_count + 1, sizeof(*stays));
     struct finder finder = {
         .arena = arena, .nccl = nccl, .stays = stays, .windows = windows};
-    struct model_overlaps overlaps;
-    bool simulated;
+    const int *order;
 
-    windows->of_op = model_arena_array(arena, ops, sizeof(int));
-    windows->instances = model_arena_array(arena, ops, sizeof(int));
-    windows->labels = model_arena_array(arena, ops, sizeof(*windows->labels));
-    windows->time_us = model_arena_array(arena, ops, sizeof(double));
-    windows->count = 0;
-    finder.instances = model_arena_array(arena, ops, sizeof(*finder.instances));
-    for (int i = 0; i < count; i++) {
-        stays[i] = (struct stay){.op = i, .end_us = 1.0};
-        windows->of_op[i] = -1;
-    }
-    simulated = simulate_apart(arena, nccl, stays);
-    for (int i = 0; i < count; i++) {
+    make(&finder, stays);
+    (void)simulate_apart(arena, nccl, stays);
+    for (int i = 0; i < workload->op_count; i++) {
         windows->time_us[i] = stays[i].end_us - stays[i].start_us;
     }
-    overlaps = model_overlaps_in_order(arena, nccl->workload,
-                                       simulated ? order_of(arena, stays, count)
-                                                 : NULL);
-    for (int i = 0; i < overlaps.count; i++) {
-        add_overlap(&finder, &overlaps.list[i]);
+    order = order_of(arena, stays, workload->op_count);
+    for (int i = 0; i < workload->stream_count; i++) {
+        add_stream(&finder, order, i);
     }
 }

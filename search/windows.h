@@ -13,14 +13,16 @@
  *              it had ended, and slower settings would hide behind them, which
  *              is what X < Y asks. What had ended before, no setting of the
  *              instance can reach.
- *   windows    instances with equal collectives (kind, size, group, shift, keys
- *              fixed in the ops), the same label in the file, and kernels whose
- *              times alone add up to the same within SEARCH_WINDOWS_ALIKE are
- *              one window, and are tuned once: nothing else of them enters the
- *              balance of X and Y.
- *   none       kernels beside no collective belong to no window. Collectives
- *              beside no kernel do, each to one of its own: there communication
- *              is all that counts, and each is best by itself (eq. 2). Y = 0.
+ *   streams    the collectives of an instance are of one stream, as the paper
+ *              has one. Those of two streams run beside each other, and each
+ * has to be hidden by the kernels: these may be of several windows. windows
+ * instances with equal collectives (kind, size, group, shift, keys fixed in the
+ * ops), the same label in the file, and kernels whose times alone add up to the
+ * same within SEARCH_WINDOWS_ALIKE are one window, and are tuned once: nothing
+ * else of them enters the balance of X and Y. none       kernels beside no
+ * collective belong to no window. Collectives beside no kernel do, each to one
+ * of its own: there communication is all that counts, and each is best by
+ * itself (eq. 2). Y = 0.
  *
  * So the first AllGather of FSDP, on which all wait, forms a window by itself,
  * and head and optimizer are in none, though the file calls all three "root".
@@ -28,11 +30,6 @@
  * the next point where one side waits for the other. A ReduceScatter that is
  * needed only at the end is beside all that follows it up to such a point.
  * Collectives back to back are one window if one kernel can hide some of them.
- *
- * Lagom serialises communication, and so do instances: a collective on a stream
- * of its own that runs on beside others (a replica's gradients with tensor
- * parallelism) has but the kernels up to the next such point, and counts as
- * exposed.
  *
  * A workload that cannot be simulated is cut as it is listed; whoever evaluates
  * it gets the fault.
@@ -45,8 +42,17 @@
 /* Y of two instances of one window, the longer over the shorter. */
 #define SEARCH_WINDOWS_ALIKE 1.1
 
+/* That a kernel can hide a window's collectives. */
+struct search_beside {
+    int window;
+    int next; /* index of the same kernel's next, or -1 */
+};
+
 struct search_windows {
-    int *of_op;          /* index, or -1: beside no collective */
+    int *of_op;     /* window of each collective, -1 for kernels */
+    int *beside_of; /* by kernel: its first in beside, or -1 */
+    struct search_beside *beside;
+    int beside_count;
     const char **labels; /* by window: the file's for its first collective */
     int *instances;      /* by window */
     int count;

@@ -69,7 +69,9 @@ static void classes_of_phi_2(void **state)
         }
         if (strncmp(w->ops[i].id, "optimizer", 9) == 0 ||
             strstr(w->ops[i].id, "head") != NULL) {
-            assert_int_equal(problem->window_of[i], -1);
+            int beside = problem->beside_of[i];
+
+            assert_true(beside < 0 || problem->beside[beside].window < 0);
         }
     }
     /* what NCCL does on A (test_nccl.c) */

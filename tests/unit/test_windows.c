@@ -38,9 +38,20 @@ static int op_of(const struct search_problem *problem, const char *id)
     return -1;
 }
 
+/* Of a collective, or of a kernel that is in one at most; -1: none. */
 static int window_of(const struct search_problem *problem, const char *id)
 {
-    return problem->window_of[op_of(problem, id)];
+    int op = op_of(problem, id);
+    int beside = problem->beside_of[op];
+
+    if (model_op_is_collective(&problem->workload->ops[op])) {
+        return problem->window_of[op];
+    }
+    if (beside >= 0) {
+        assert_int_equal(problem->beside[beside].next, -1);
+        return problem->beside[beside].window;
+    }
+    return -1;
 }
 
 static int class_of(const struct search_problem *problem, const char *id)
@@ -134,6 +145,34 @@ static void a_collective_may_span_layers(void **state)
 
         assert_int_equal(window_of(problem, id),
                          window_of(problem, i < 3 ? "a" : "r"));
+    }
+}
+
+/*
+ * Gradients on a stream of their own beside two layers, which their AllGathers
+ * cut: three windows. k0 and k1 can hide the gradients and one AllGather each.
+ */
+static void streams_have_windows_of_their_own(void **state)
+{
+    const struct search_problem *problem = find(
+        *state,
+        "  - {id: r, kind: all_reduce, size: 1 GB, stream: gradients}\n" GATHER(
+            "a0", "")
+            GEMM("k0", "") "  - {id: a1, kind: all_gather, size: 32 MiB, "
+                           "after: [k0]}\n" GEMM("k1", ", after: [a0]"));
+    int windows[2][3] = {{0}};
+
+    assert_int_equal(problem->window_count, 3);
+    for (int k = 0; k < 2; k++) {
+        int op = op_of(problem, k == 0 ? "k0" : "k1");
+
+        for (int i = problem->beside_of[op]; i >= 0;
+             i = problem->beside[i].next) {
+            windows[k][problem->beside[i].window]++;
+        }
+        assert_int_equal(windows[k][window_of(problem, "r")], 1);
+        assert_int_equal(windows[k][window_of(problem, "a0")], k == 0);
+        assert_int_equal(windows[k][window_of(problem, "a1")], k == 1);
     }
 }
 
@@ -328,6 +367,7 @@ int main(void)
         cmocka_unit_test(exposed_collectives_are_apart),
         cmocka_unit_test(collectives_beside_nothing_are_windows_each),
         cmocka_unit_test(a_collective_may_span_layers),
+        cmocka_unit_test(streams_have_windows_of_their_own),
         cmocka_unit_test(instances_within_a_tenth_are_one_window),
         cmocka_unit_test(few_join_many),
         cmocka_unit_test(what_cannot_run_is_cut_as_listed),
