@@ -217,7 +217,7 @@ void search_problem_make(struct model_arena *arena,
     problem->window_of = model_arena_array(arena, ops, sizeof(int));
     problem->beside_of = found.beside_of;
     problem->beside = found.beside;
-    maker.first = model_arena_array(arena, collectives, sizeof(*maker.first));
+    maker.first = model_arena_array(arena, collectives, sizeof(const void *));
     maker.time_us = model_arena_array(arena, collectives, sizeof(double));
     for (int i = 0; i < workload->op_count; i++) {
         const struct model_op *op = op_at(problem, i);

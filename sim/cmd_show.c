@@ -402,8 +402,8 @@ enum model_status sim_command_help(struct sim_cli *cli)
         sim_cli_overview(cli->out);
         (void)fputs(
             "\nlagom help topology|gpu|workload|plan [KEY] lists the keys "
-            "of a file,\nlagom help nccl [VARIABLE] NCCL's variables, "
-            "lagom help readings those of Lagom's paper.\n",
+            "of a file,\nlagom help nccl [VARIABLE] NCCL's variables,\n"
+            "lagom help readings how lagom reads its paper.\n",
             cli->out);
         return MODEL_OK;
     }
