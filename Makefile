@@ -172,7 +172,7 @@ PRIVATE   := model/collective_parts.h model/node_build.h model/node_merge.h mode
 	sim/state.h sim/cli.h sim/load.h sim/report.h sim/cmd_show.h sim/cmd_import.h \
 	sim/draw.h sim/nccl_options.h search/perf.h search/compare.h search/explain_nccl.h \
 	search/tuned.h search/descent.h search/trial.h search/moves.h search/chosen.h \
-	search/explain_change.h search/explain_words.h search/explain_print.h search/paragraph.h \
+	search/explain_change.h search/explain_words.h search/explain_print.h search/paragraph.h search/memo.h \
 	sim/window_beside.h sim/window_span.h
 HEADERS   := $(filter-out $(PRIVATE),$(wildcard $(FOLDERS:%=%/*.h)))
 

@@ -6,8 +6,6 @@
  */
 #include "search/compare.h"
 
-#include "search/bound.h"
-
 #include <string.h>
 
 /* The names of those that the table compares by itself. */
@@ -62,38 +60,19 @@ static enum model_status read_strategies(struct search_comparison *table)
                                   "no strategy given");
 }
 
-/* What the rows of a case have in common. */
-static void sum_up(struct model_arena *arena,
-                   const struct search_comparison *table,
-                   struct search_case *of)
+static enum model_status print(const struct search_comparison *table)
 {
-    of->nccl_us = of->rows[0].tuned.nccl_us;
-    of->bound_us = search_bound_us(arena, &of->rows[0].tuned.problem);
-    of->best_us = of->nccl_us;
-    for (int i = 0; i < table->strategy_count; i++) {
-        double time_us = of->rows[i].tuned.times.iteration_us;
-
-        if (time_us < of->best_us ||
-            (of->best == NULL && i == search_strategy_index(table, "nccl"))) {
-            of->best_us = time_us;
-            of->best = &of->rows[i];
-        }
+    switch ((enum sim_format)table->cli->options.format) {
+    case SIM_JSON:
+        return search_comparison_json(table);
+    case SIM_CSV:
+        search_comparison_csv(table);
+        break;
+    case SIM_TEXT:
+        search_comparison_text(table);
+        break;
     }
-}
-
-static enum model_status compare_case(struct search_comparison *table,
-                                      struct search_case *of)
-{
-    enum model_status status = MODEL_OK;
-
-    for (int i = 0; status == MODEL_OK && i < table->strategy_count; i++) {
-        status = search_tune(table->cli, &of->input, table->strategies[i],
-                             &of->rows[i].tuned);
-    }
-    if (status == MODEL_OK) {
-        sum_up(table->cli->arena, table, of);
-    }
-    return status;
+    return MODEL_OK;
 }
 
 enum model_status search_command_compare(struct sim_cli *cli)
@@ -108,21 +87,12 @@ enum model_status search_command_compare(struct sim_cli *cli)
     if (status == MODEL_OK) {
         status = search_cases_load(&table);
     }
-    for (int i = 0; status == MODEL_OK && i < table.case_count; i++) {
-        status = compare_case(&table, table.cases[i]);
+    if (status == MODEL_OK) {
+        status = search_cases_run(&table);
     }
-    if (status != MODEL_OK) {
-        return status;
+    if (status == MODEL_OK) {
+        status = print(&table);
     }
-    switch ((enum sim_format)cli->options.format) {
-    case SIM_JSON:
-        return search_comparison_json(&table);
-    case SIM_CSV:
-        search_comparison_csv(&table);
-        break;
-    case SIM_TEXT:
-        search_comparison_text(&table);
-        break;
-    }
-    return MODEL_OK;
+    search_cases_free(&table);
+    return status;
 }

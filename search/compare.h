@@ -30,6 +30,9 @@ struct search_case {
      * it is NCCL's, which is not listed. */
     double best_us;
     const struct search_compared *best;
+    struct model_arena *arena; /* of the rows */
+    struct model_errors errors;
+    enum model_status status;
 };
 
 struct search_comparison {
@@ -46,6 +49,16 @@ struct search_comparison {
 
 /* Read the topologies and workloads that the command line asks for. */
 enum model_status search_cases_load(struct search_comparison *table);
+
+/* -- results: compare_run.c -- */
+
+/*
+ * Run all strategies on all cases, in as many threads as the command line asks
+ * for. The faults of the first case that fails go to the table's errors. The
+ * caller frees what the cases hold, however it ends.
+ */
+enum model_status search_cases_run(struct search_comparison *table);
+void search_cases_free(struct search_comparison *table);
 
 /* -- numbers: compare_values.c -- */
 

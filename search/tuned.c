@@ -3,13 +3,16 @@
  */
 #include "search/tuned.h"
 
+#include "search/memo.h"
+
 #include <limits.h>
 #include <string.h>
 #include <unistd.h>
 
 struct progress {
     struct sim_cli *cli;
-    const char *text;
+    const char *label;
+    const char *strategy;
     double best_us;
     int shown;
 };
@@ -23,8 +26,10 @@ static void show_progress(void *context, int evaluations, double iteration_us)
         progress->best_us = iteration_us;
     }
     if (evaluations % 10 == 0) {
-        (void)fprintf(progress->cli->log, "\r%s: %d evaluations, best %.3f ms ",
-                      progress->text, evaluations, progress->best_us / 1000.0);
+        (void)fprintf(progress->cli->log,
+                      "\r\033[K%s%s: %d evaluations, best %.3f ms ",
+                      progress->label, progress->strategy, evaluations,
+                      progress->best_us / 1000.0);
         progress->shown++;
     }
 }
@@ -78,29 +83,6 @@ static enum model_status time_plan(const struct search_problem *problem,
     return status;
 }
 
-/* Simulate the outcome and NCCL's choice, whatever has searched. */
-static enum model_status check(struct search_task *task,
-                               struct model_arena *scratch,
-                               struct search_tuned *tuned)
-{
-    const struct search_problem *problem = task->problem;
-    struct model_config *native = model_arena_array(
-        task->arena, (size_t)problem->class_count + 1, sizeof(*native));
-    enum model_status status = time_plan(problem, tuned->outcome.configs,
-                                         scratch, &tuned->times, task->errors);
-
-    for (int i = 0; i < problem->class_count; i++) {
-        native[i] = problem->classes[i].baseline;
-    }
-    if (status == MODEL_OK) {
-        status =
-            time_plan(problem, native, scratch, &tuned->nccl, task->errors);
-    }
-    tuned->outcome.iteration_us = tuned->times.iteration_us;
-    tuned->nccl_us = tuned->nccl.iteration_us;
-    return status;
-}
-
 static enum model_status set_readings(const struct sim_cli *cli,
                                       struct search_reading *reading)
 {
@@ -113,40 +95,78 @@ static enum model_status set_readings(const struct sim_cli *cli,
     return status;
 }
 
-/* The search with its two arenas; they are freed by the caller. */
-static enum model_status search(struct sim_cli *cli,
-                                const struct search_strategy *strategy,
-                                struct search_tuned *tuned,
-                                struct model_arena *work,
-                                struct model_arena *scratch)
+/* What the strategies that are run on one input share. */
+struct bench {
+    struct sim_cli *cli;
+    struct search_problem problem;
+    const struct search_evaluator_kind *kind;
+    struct search_evaluator inner; /* that kind's, which memo asks */
+    struct search_memo memo;
+    struct search_reading reading;
+    struct search_times nccl;
+    const char *label;
+    struct model_arena *shared;  /* for all strategies */
+    struct model_arena *work;    /* for one */
+    struct model_arena *scratch; /* for one simulation */
+};
+
+static bool is_native(const struct search_problem *problem,
+                      const struct model_config *configs)
 {
-    struct search_reading reading = {.lr = SEARCH_LR_GAIN};
+    for (int i = 0; i < problem->class_count; i++) {
+        if (!model_config_equal(&configs[i], &problem->classes[i].baseline)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Simulate the outcome, whatever has searched. */
+static enum model_status check(struct bench *bench, struct search_tuned *tuned)
+{
+    enum model_status status = MODEL_OK;
+
+    tuned->nccl = bench->nccl;
+    tuned->times = bench->nccl;
+    if (!is_native(&bench->problem, tuned->outcome.configs)) {
+        status = time_plan(&bench->problem, tuned->outcome.configs,
+                           bench->scratch, &tuned->times, bench->cli->errors);
+    }
+    tuned->outcome.iteration_us = tuned->times.iteration_us;
+    tuned->nccl_us = tuned->nccl.iteration_us;
+    return status;
+}
+
+/* One strategy. */
+static enum model_status search(struct bench *bench,
+                                const struct search_strategy *strategy,
+                                struct search_tuned *tuned)
+{
+    struct sim_cli *cli = bench->cli;
     uint64_t budget = cli->options.budget;
     bool show = !cli->options.quiet && isatty(fileno(cli->log)) != 0;
-    struct progress progress = {.cli = cli, .text = strategy->name};
-    struct search_evaluator evaluator;
-    struct search_task task = {.arena = work,
-                               .problem = &tuned->problem,
+    struct progress progress = {
+        .cli = cli, .label = bench->label, .strategy = strategy->name};
+    struct search_evaluator evaluator = search_memo_evaluator(&bench->memo);
+    struct search_task task = {.arena = bench->work,
+                               .problem = &bench->problem,
                                .evaluator = &evaluator,
                                .errors = cli->errors,
                                .seed = cli->options.seed,
                                .budget =
                                    budget < INT_MAX ? (int)budget : INT_MAX,
-                               .reading = &reading,
+                               .reading = &bench->reading,
                                .progress = show ? show_progress : NULL,
                                .progress_context = &progress};
-    enum model_status status = set_readings(cli, &reading);
+    enum model_status status;
 
-    if (status == MODEL_OK) {
-        status = tuned->evaluator->open(work, scratch, &tuned->problem,
-                                        &evaluator, cli->errors);
-    }
-    if (status == MODEL_OK) {
-        status = search_run(strategy, &task, &tuned->outcome);
-    }
+    model_arena_reset(bench->work);
+    tuned->problem = bench->problem;
+    tuned->evaluator = bench->kind;
+    status = search_run(strategy, &task, &tuned->outcome);
     if (status == MODEL_OK) {
         tuned->searched_us = tuned->outcome.iteration_us;
-        status = check(&task, scratch, tuned);
+        status = check(bench, tuned);
     }
     if (status == MODEL_OK) {
         keep(cli->arena, tuned);
@@ -157,24 +177,83 @@ static enum model_status search(struct sim_cli *cli,
     return status;
 }
 
+/* All that comes before the first strategy. */
+static enum model_status set_up(struct bench *bench)
+{
+    const struct search_problem *problem = &bench->problem;
+    struct model_config *native = model_arena_array(
+        bench->shared, (size_t)problem->class_count + 1, sizeof(*native));
+    enum model_status status = set_readings(bench->cli, &bench->reading);
+
+    for (int i = 0; i < problem->class_count; i++) {
+        native[i] = problem->classes[i].baseline;
+    }
+    if (status == MODEL_OK) {
+        status = bench->kind->open(bench->shared, bench->scratch, problem,
+                                   &bench->inner, bench->cli->errors);
+    }
+    if (status == MODEL_OK) {
+        search_memo_make(bench->shared, problem, &bench->inner, &bench->memo);
+        status = time_plan(problem, native, bench->scratch, &bench->nccl,
+                           bench->cli->errors);
+    }
+    return status;
+}
+
 /*
- * The search, or MODEL_FAULT when memory ran out. Apart from its caller, so
+ * The searches, or MODEL_FAULT when memory ran out. Apart from its caller, so
  * that no local lives across the jump.
  */
-static enum model_status search_guarded(struct sim_cli *cli,
-                                        const struct search_strategy *strategy,
-                                        struct search_tuned *tuned,
-                                        struct model_arena *work,
-                                        struct model_arena *scratch)
+static enum model_status search_guarded(struct bench *bench,
+                                        const struct search_strategy *const *by,
+                                        int count,
+                                        struct search_tuned *const *tuned)
 {
     jmp_buf out_of_memory;
+    enum model_status status;
 
-    if (work == NULL || scratch == NULL || setjmp(out_of_memory) != 0) {
+    if (bench->shared == NULL || bench->work == NULL ||
+        bench->scratch == NULL || setjmp(out_of_memory) != 0) {
         return MODEL_FAULT;
     }
-    (void)model_arena_guard(work, &out_of_memory);
-    (void)model_arena_guard(scratch, &out_of_memory);
-    return search(cli, strategy, tuned, work, scratch);
+    (void)model_arena_guard(bench->shared, &out_of_memory);
+    (void)model_arena_guard(bench->work, &out_of_memory);
+    (void)model_arena_guard(bench->scratch, &out_of_memory);
+    status = set_up(bench);
+    for (int i = 0; status == MODEL_OK && i < count; i++) {
+        status = search(bench, by[i], tuned[i]);
+    }
+    return status;
+}
+
+enum model_status search_tune_all(struct sim_cli *cli,
+                                  const struct sim_input *input,
+                                  const char *label,
+                                  const struct search_strategy *const *by,
+                                  int count,
+                                  struct search_tuned *const *tuned)
+{
+    struct bench bench = {.cli = cli, .label = label};
+    enum model_status status;
+
+    bench.kind = search_evaluator_find(cli->options.evaluator, cli->errors);
+    if (bench.kind == NULL) {
+        return MODEL_USAGE;
+    }
+    search_problem_make(cli->arena, &input->nccl, &bench.problem);
+    bench.shared = model_arena_new();
+    bench.work = model_arena_new();
+    bench.scratch = model_arena_new();
+    status = search_guarded(&bench, by, count, tuned);
+    model_arena_free(bench.shared);
+    model_arena_free(bench.work);
+    model_arena_free(bench.scratch);
+    if (status == MODEL_FAULT) {
+        (void)model_errors_add(cli->errors, MODEL_FAULT,
+                               (struct model_place){"lagom", 0, 0}, NULL, NULL,
+                               "out of memory");
+    }
+    return status;
 }
 
 enum model_status search_tune(struct sim_cli *cli,
@@ -182,25 +261,5 @@ enum model_status search_tune(struct sim_cli *cli,
                               const struct search_strategy *strategy,
                               struct search_tuned *tuned)
 {
-    struct model_arena *work;
-    struct model_arena *scratch;
-    enum model_status status;
-
-    tuned->evaluator =
-        search_evaluator_find(cli->options.evaluator, cli->errors);
-    if (tuned->evaluator == NULL) {
-        return MODEL_USAGE;
-    }
-    search_problem_make(cli->arena, &input->nccl, &tuned->problem);
-    work = model_arena_new();
-    scratch = model_arena_new();
-    status = search_guarded(cli, strategy, tuned, work, scratch);
-    model_arena_free(work);
-    model_arena_free(scratch);
-    if (status == MODEL_FAULT) {
-        (void)model_errors_add(cli->errors, MODEL_FAULT,
-                               (struct model_place){"lagom", 0, 0}, NULL, NULL,
-                               "out of memory");
-    }
-    return status;
+    return search_tune_all(cli, input, "", &strategy, 1, &tuned);
 }

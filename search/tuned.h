@@ -37,6 +37,18 @@ enum model_status search_tune(struct sim_cli *cli,
                               const struct search_strategy *strategy,
                               struct search_tuned *tuned);
 
+/*
+ * The same for several strategies, which share what was measured. label comes
+ * before a strategy's name in what is shown of the progress. Several threads
+ * may do this at once, each with an input and a cli (arena, errors) of its own.
+ */
+enum model_status search_tune_all(struct sim_cli *cli,
+                                  const struct sim_input *input,
+                                  const char *label,
+                                  const struct search_strategy *const *by,
+                                  int count,
+                                  struct search_tuned *const *tuned);
+
 enum model_status search_command_run(struct sim_cli *cli);
 enum model_status search_command_explain(struct sim_cli *cli);
 enum model_status search_command_tune(struct sim_cli *cli);

@@ -49,6 +49,8 @@ static const struct option options[] = {
      AT(strategy), "NAME", NULL, "who chooses settings"},
     {"strategies", 0, TEXT, SIM_CLI_COMPARE, AT(strategies), "LIST", NULL,
      "such names with commas between"},
+    {"jobs", 'j', NUMBER, SIM_CLI_COMPARE, AT(jobs), "NUMBER", NULL,
+     "threads that work side by side (one for each core)"},
     {"published", 0, FLAG, SIM_CLI_COMPARE, AT(published), NULL, NULL,
      "only what workloads name as published; all of that without -t and -w"},
     {"budget", 0, NUMBER, SIMULATES, AT(budget), "NUMBER", NULL,

@@ -51,6 +51,7 @@ struct sim_options {
     int form;                                 /* enum sim_form */
     uint64_t seed;
     uint64_t budget; /* evaluations; 0: the strategy's own */
+    uint64_t jobs;   /* compare: threads; 0: as many as cores */
     uint64_t nodes;  /* import; 0: as the format has it */
     bool quiet;
     bool verbose;

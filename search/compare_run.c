@@ -1,0 +1,175 @@
+/*
+ * compare_run.c - the cases of the table side by side, in threads.
+ *
+ * A thread takes the next case, and has arenas and errors for it alone; inputs
+ * are read before and only looked at. So the table does not depend on the
+ * number of threads. Cases are taken in order and none after one has failed:
+ * the first that fails is the same for any number of threads, and its faults
+ * are the table's.
+ */
+#include "search/compare.h"
+
+#include "search/bound.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+enum { THREADS_MAX = 256 };
+
+struct crew {
+    struct search_comparison *table;
+    pthread_mutex_t lock; /* of what follows */
+    int next;
+    bool failed;
+};
+
+/* What the rows of a case have in common. */
+static void sum_up(struct model_arena *arena,
+                   const struct search_comparison *table,
+                   struct search_case *of)
+{
+    int nccl = search_strategy_index(table, "nccl");
+
+    of->nccl_us = of->rows[0].tuned.nccl_us;
+    of->bound_us = search_bound_us(arena, &of->rows[0].tuned.problem);
+    of->best_us = of->nccl_us;
+    of->best = nccl >= 0 ? &of->rows[nccl] : NULL;
+    for (int i = 0; i < table->strategy_count; i++) {
+        double time_us = of->rows[i].tuned.times.iteration_us;
+
+        if (time_us < of->best_us) {
+            of->best_us = time_us;
+            of->best = &of->rows[i];
+        }
+    }
+}
+
+static enum model_status run_strategies(struct search_comparison *table,
+                                        struct search_case *of,
+                                        int number)
+{
+    struct sim_cli cli = *table->cli;
+    struct search_tuned *tuned[SEARCH_COMPARED_MAX];
+    enum model_status status;
+
+    cli.arena = of->arena;
+    cli.errors = &of->errors;
+    for (int i = 0; i < table->strategy_count; i++) {
+        tuned[i] = &of->rows[i].tuned;
+    }
+    status = search_tune_all(
+        &cli, &of->input,
+        model_arena_format(of->arena, "%d of %d, %s on %s, ", number + 1,
+                           table->case_count, of->input.workload.name,
+                           of->input.topology.name),
+        table->strategies, table->strategy_count, tuned);
+    if (status == MODEL_OK) {
+        sum_up(of->arena, table, of);
+    }
+    return status;
+}
+
+/* A case in an arena of its own, which stays until the table is printed. */
+static enum model_status
+run_case(struct search_comparison *table, struct search_case *of, int number)
+{
+    jmp_buf out_of_memory;
+
+    if (of->arena == NULL || setjmp(out_of_memory) != 0) {
+        return MODEL_FAULT;
+    }
+    (void)model_arena_guard(of->arena, &out_of_memory);
+    return run_strategies(table, of, number);
+}
+
+/* A thread: cases until there are no more. */
+static void *work(void *context)
+{
+    struct crew *crew = context;
+
+    for (;;) {
+        struct search_case *of = NULL;
+        int number;
+
+        (void)pthread_mutex_lock(&crew->lock);
+        number = crew->next;
+        if (!crew->failed && number < crew->table->case_count) {
+            of = crew->table->cases[number];
+            crew->next++;
+        }
+        (void)pthread_mutex_unlock(&crew->lock);
+        if (of == NULL) {
+            return NULL;
+        }
+        of->arena = model_arena_new();
+        of->errors.arena = of->arena;
+        of->status = run_case(crew->table, of, number);
+        if (of->status != MODEL_OK) {
+            (void)pthread_mutex_lock(&crew->lock);
+            crew->failed = true;
+            (void)pthread_mutex_unlock(&crew->lock);
+        }
+    }
+}
+
+/* -j, or a thread for each core; not more than there are cases. */
+static int thread_count(const struct search_comparison *table)
+{
+    uint64_t jobs = table->cli->options.jobs;
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    int count;
+
+    if (jobs == 0) {
+        jobs = cores > 0 ? (uint64_t)cores : 1;
+    }
+    count = jobs < THREADS_MAX ? (int)jobs : THREADS_MAX;
+    return count < table->case_count ? count : table->case_count;
+}
+
+/* The faults of the first case that failed. */
+static enum model_status first_fault(struct search_comparison *table)
+{
+    for (int i = 0; i < table->case_count; i++) {
+        struct search_case *of = table->cases[i];
+
+        if (of->status != MODEL_OK && of->errors.count == 0) {
+            return model_errors_add(table->cli->errors, of->status,
+                                    (struct model_place){"lagom", 0, 0}, NULL,
+                                    NULL, "out of memory");
+        }
+        if (of->status != MODEL_OK) {
+            model_errors_move(table->cli->errors, &of->errors);
+            return of->status;
+        }
+    }
+    return MODEL_OK;
+}
+
+enum model_status search_cases_run(struct search_comparison *table)
+{
+    struct crew crew = {.table = table};
+    pthread_t threads[THREADS_MAX];
+    int wanted = thread_count(table);
+    int started = 0;
+
+    (void)pthread_mutex_init(&crew.lock, NULL);
+    /* This thread works, too: so it goes on where no other can be started. */
+    while (started < wanted - 1 &&
+           pthread_create(&threads[started], NULL, work, &crew) == 0) {
+        started++;
+    }
+    (void)work(&crew);
+    for (int i = 0; i < started; i++) {
+        (void)pthread_join(threads[i], NULL);
+    }
+    (void)pthread_mutex_destroy(&crew.lock);
+    return first_fault(table);
+}
+
+void search_cases_free(struct search_comparison *table)
+{
+    for (int i = 0; i < table->case_count; i++) {
+        model_arena_free(table->cases[i]->arena);
+        table->cases[i]->arena = NULL;
+    }
+}
