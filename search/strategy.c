@@ -11,6 +11,8 @@ const struct search_strategy search_strategies[] = {
      search_find_autoccl, true},
     {"lagom", "collectives just fast enough to hide (Lagom, arXiv 2602.20656)",
      search_find_lagom, true},
+    {"lagom+", "the same balance by the cost model, corrected as it is used",
+     search_find_lagom_plus, true},
     {"static", "one number of channels for all collectives (Liger)",
      search_find_static, false},
     {"afnfa", "one set of NCCL's variables for the job (AFNFA, APNet'23)",

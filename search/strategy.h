@@ -83,6 +83,8 @@ enum model_status search_find_autoccl(struct search_task *task,
                                       struct search_outcome *outcome);
 enum model_status search_find_lagom(struct search_task *task,
                                     struct search_outcome *outcome);
+enum model_status search_find_lagom_plus(struct search_task *task,
+                                         struct search_outcome *outcome);
 enum model_status search_find_static(struct search_task *task,
                                      struct search_outcome *outcome);
 enum model_status search_find_afnfa(struct search_task *task,

@@ -1,0 +1,287 @@
+/*
+ * probe.c - steps around the best plan, in the order of what they promise.
+ */
+#include "search/probe.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct search_problem *problem_of(const struct search_probe *self)
+{
+    return self->trial.task->problem;
+}
+
+static size_t classes_of(const struct search_probe *self)
+{
+    return (size_t)problem_of(self)->class_count;
+}
+
+bool search_probe_is_over(const struct search_probe *self)
+{
+    return self->trial.left <= 0 ||
+           (self->at_us >= self->bound_us &&
+            self->at_us <= self->bound_us * (1.0 + self->stop_ratio));
+}
+
+static void copy_measure(const struct search_problem *problem,
+                         const struct search_measure *from,
+                         struct search_measure *to)
+{
+    size_t classes = (size_t)problem->class_count;
+    size_t windows = (size_t)problem->window_count;
+
+    to->iteration_us = from->iteration_us;
+    memcpy(to->x_us, from->x_us, classes * sizeof(double));
+    memcpy(to->comm_us, from->comm_us, windows * sizeof(double));
+    memcpy(to->kernel_us, from->kernel_us, windows * sizeof(double));
+}
+
+static void
+take(struct search_probe *self, const struct model_config *configs, double us)
+{
+    self->at_us = us;
+    memcpy(self->at, configs, classes_of(self) * sizeof(*self->at));
+    copy_measure(problem_of(self), &self->trial.measure, &self->known);
+}
+
+enum model_status search_probe_start(struct search_probe *self,
+                                     struct search_task *task,
+                                     struct search_outcome *outcome,
+                                     int budget,
+                                     struct model_arena *scratch)
+{
+    const struct search_problem *problem = task->problem;
+    size_t classes = (size_t)problem->class_count + 1;
+    enum model_status status;
+
+    *self = (struct search_probe){
+        .ranges = search_ranges(task->arena, problem),
+        .at = model_arena_array(task->arena, classes, sizeof(*self->at)),
+        .next = model_arena_array(task->arena, classes, sizeof(*self->next)),
+        .chosen =
+            model_arena_array(task->arena, classes, sizeof(*self->chosen))};
+    search_measure_make(task->arena, problem, &self->known);
+    status = search_trial_start(&self->trial, task, outcome, budget);
+    if (status == MODEL_OK) {
+        take(self, self->trial.tried[0].configs,
+             self->trial.tried[0].iteration_us);
+        self->surrogate = search_surrogate_new(task->arena, scratch, problem);
+    }
+    return status;
+}
+
+enum model_status
+search_probe_measure(struct search_probe *self, bool *fresh, bool *gained)
+{
+    int before = self->trial.tried_count;
+    double us;
+    enum model_status status = search_trial_try(&self->trial, self->next, &us);
+
+    *fresh = status == MODEL_OK && self->trial.tried_count > before;
+    *gained = *fresh && us < self->at_us * (1.0 - SEARCH_GAIN_MIN);
+    if (*gained) {
+        take(self, self->next, us);
+    }
+    return status;
+}
+
+bool search_probe_choose(struct search_probe *self,
+                         const struct model_config *configs)
+{
+    for (int i = 0; i < problem_of(self)->class_count; i++) {
+        self->chosen[i] =
+            search_surrogate_option(self->surrogate, i, &configs[i]);
+        if (self->chosen[i] < 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void search_probe_plan(struct search_probe *self)
+{
+    for (int i = 0; i < problem_of(self)->class_count; i++) {
+        self->next[i] =
+            *search_surrogate_config(self->surrogate, i, self->chosen[i]);
+    }
+}
+
+/* -- steps -- */
+
+static double setting(const struct model_config *config, enum search_knob knob)
+{
+    switch (knob) {
+    case SEARCH_CHANNELS:
+        return config->channels;
+    case SEARCH_THREADS:
+        return (double)config->threads / SEARCH_THREADS_STEP;
+    default:
+        return config->chunk_bytes / config->threads / SEARCH_CHUNK_GRAIN;
+    }
+}
+
+static struct model_config stepped(const struct search_probe *self,
+                                   int index,
+                                   const struct search_step *step)
+{
+    const struct model_config *from = &self->at[index];
+    double now = setting(from, step->knob);
+    int values = (int)(floor(now * step->ratio + 0.5) - floor(now + 0.5));
+
+    if (values == 0) {
+        values = step->ratio > 1.0 ? 1 : -1;
+    }
+    return search_turn(&self->ranges[index], from, step->knob, values);
+}
+
+struct move {
+    int index; /* class, or SEARCH_ALL */
+    const struct search_step *step;
+    double expected_us;
+};
+
+static void plan_move(struct search_probe *self, const struct move *move)
+{
+    memcpy(self->next, self->at, classes_of(self) * sizeof(*self->next));
+    for (int i = 0; i < problem_of(self)->class_count; i++) {
+        if (move->index == SEARCH_ALL || move->index == i) {
+            self->next[i] = stepped(self, i, move->step);
+        }
+    }
+    search_pin(problem_of(self), self->next);
+}
+
+/* Of the next plan keep what shortened its window; the rest is as before. */
+static bool keep_good_windows(struct search_probe *self)
+{
+    const struct search_problem *problem = problem_of(self);
+    const struct search_measure *now = &self->trial.measure;
+    int kept = 0;
+
+    for (int i = 0; i < problem->class_count; i++) {
+        int window = problem->classes[i].window_index;
+        double before_us =
+            fmax(self->known.comm_us[window], self->known.kernel_us[window]);
+        double now_us = fmax(now->comm_us[window], now->kernel_us[window]);
+
+        if (now_us < before_us * (1.0 - SEARCH_GAIN_MIN)) {
+            kept++;
+        } else {
+            self->next[i] = self->at[i];
+        }
+    }
+    return kept > 0 && kept < problem->class_count;
+}
+
+static enum model_status probe_move(struct search_probe *self,
+                                    const struct move *move,
+                                    bool *fresh,
+                                    bool *gained)
+{
+    enum model_status status;
+
+    plan_move(self, move);
+    status = search_probe_measure(self, fresh, gained);
+    if (status == MODEL_OK && *fresh && !*gained && move->index == SEARCH_ALL &&
+        !search_probe_is_over(self) && keep_good_windows(self)) {
+        status = search_probe_measure(self, fresh, gained);
+    }
+    return status;
+}
+
+static int by_expected(const void *a, const void *b)
+{
+    const struct move *ours = a;
+    const struct move *theirs = b;
+
+    return (ours->expected_us > theirs->expected_us) -
+           (ours->expected_us < theirs->expected_us);
+}
+
+/* All steps, what promises most first. */
+static void
+order_moves(struct search_probe *self, struct move *moves, int count)
+{
+    if (search_probe_choose(self, self->at)) {
+        search_surrogate_fit(self->surrogate, self->chosen, &self->known);
+    }
+    for (int i = 0; i < count; i++) {
+        plan_move(self, &moves[i]);
+        moves[i].expected_us =
+            search_probe_choose(self, self->next)
+                ? search_surrogate_us(self->surrogate, self->chosen)
+                : HUGE_VAL;
+    }
+    qsort(moves, (size_t)count, sizeof(*moves), by_expected);
+}
+
+/* Until one gains; *any tells. */
+static enum model_status probe_moves(struct search_probe *self,
+                                     const struct move *moves,
+                                     int count,
+                                     int most,
+                                     bool *any)
+{
+    enum model_status status = MODEL_OK;
+
+    *any = false;
+    for (int i = 0;
+         status == MODEL_OK && !*any && i < count && most > 0 &&
+         moves[i].expected_us < HUGE_VAL && !search_probe_is_over(self);
+         i++) {
+        bool fresh;
+
+        status = probe_move(self, &moves[i], &fresh, any);
+        most -= fresh ? 1 : 0;
+    }
+    return status;
+}
+
+enum model_status search_probe_steps(struct search_probe *self,
+                                     const struct search_step *steps,
+                                     int step_count,
+                                     int first,
+                                     int end,
+                                     int most)
+{
+    int count = (end - first) * step_count;
+    struct move *moves = model_arena_array(self->trial.task->arena,
+                                           (size_t)count + 1, sizeof(*moves));
+    enum model_status status = MODEL_OK;
+    bool any = true;
+
+    while (status == MODEL_OK && any && !search_probe_is_over(self)) {
+        for (int i = 0; i < count; i++) {
+            moves[i] = (struct move){.index = first + i / step_count,
+                                     .step = &steps[i % step_count]};
+        }
+        order_moves(self, moves, count);
+        status = probe_moves(self, moves, count, most, &any);
+    }
+    return status;
+}
+
+enum model_status
+search_with_scratch(struct search_task *task,
+                    struct search_outcome *outcome,
+                    enum model_status (*find)(struct search_task *task,
+                                              struct search_outcome *outcome,
+                                              struct model_arena *scratch))
+{
+    jmp_buf out_of_memory;
+    struct model_arena *scratch = model_arena_new();
+    jmp_buf *outer = model_arena_guard(task->arena, &out_of_memory);
+    enum model_status status;
+
+    if (scratch == NULL || setjmp(out_of_memory) != 0) {
+        model_arena_free(scratch);
+        (void)model_arena_guard(task->arena, outer);
+        model_arena_raise(task->arena);
+    }
+    (void)model_arena_guard(scratch, &out_of_memory);
+    status = find(task, outcome, scratch);
+    model_arena_free(scratch);
+    (void)model_arena_guard(task->arena, outer);
+    return status;
+}

@@ -1,0 +1,91 @@
+/*
+ * probe.h - a search around the best plan so far: what the surrogate expects
+ * says which step to measure next, what is measured says whether to keep it.
+ *
+ * Gains below SEARCH_GAIN_MIN are none, and nothing is compared for equality:
+ * measurements may be noisy.
+ */
+#ifndef SEARCH_PROBE_H
+#define SEARCH_PROBE_H
+
+#include "search/surrogate.h"
+#include "search/trial.h"
+
+#define SEARCH_GAIN_MIN 0.0005
+
+struct search_probe {
+    struct search_trial trial;
+    struct search_surrogate *surrogate;
+    struct search_range *ranges; /* by class */
+    double bound_us;   /* no plan is faster; what is measured below says that
+                          it does not hold here, and then it counts for nothing */
+    double stop_ratio; /* so near to the bound there is nothing to search for */
+    struct model_config *at; /* by class: the best plan */
+    double at_us;
+    struct search_measure known; /* of the best plan */
+    struct model_config *next;   /* by class: a plan to measure */
+    int *chosen;                 /* by class: options of the surrogate */
+};
+
+/* A step of a knob. */
+struct search_step {
+    enum search_knob knob;
+    double ratio; /* of what the knob is set to, counted from 1 */
+};
+
+/* All classes at once, where a class is asked for. */
+enum { SEARCH_ALL = -1 };
+
+/*
+ * Measure NCCL's own settings, the first of a budget, and make the surrogate.
+ * Everything lives in the task's arena; scratch is borrowed for as long as the
+ * probe is used.
+ */
+enum model_status search_probe_start(struct search_probe *self,
+                                     struct search_task *task,
+                                     struct search_outcome *outcome,
+                                     int budget,
+                                     struct model_arena *scratch);
+
+/* The budget is used up, or the best plan is good enough. */
+bool search_probe_is_over(const struct search_probe *self);
+
+/*
+ * Measure the next plan, unless it was before. *fresh tells; *gained when it is
+ * better than the best, and takes its place.
+ */
+enum model_status
+search_probe_measure(struct search_probe *self, bool *fresh, bool *gained);
+
+/* The surrogate's options for a plan; false when some class has none. */
+bool search_probe_choose(struct search_probe *self,
+                         const struct model_config *configs);
+
+/* The chosen options become the next plan. */
+void search_probe_plan(struct search_probe *self);
+
+/*
+ * Steps of the classes from first up to end, or of SEARCH_ALL up to SEARCH_ALL
+ * + 1: of all at once. Those come first of which the surrogate expects most;
+ * after each that gains all are judged anew; it ends when `most` in a row gain
+ * nothing. Of a step of all classes those windows keep it whose max(X, Y) fell.
+ */
+enum model_status search_probe_steps(struct search_probe *self,
+                                     const struct search_step *steps,
+                                     int step_count,
+                                     int first,
+                                     int end,
+                                     int most);
+
+/*
+ * Run a search with scratch memory that is given back, too, when memory runs
+ * out.
+ */
+enum model_status
+search_with_scratch(struct search_task *task,
+                    struct search_outcome *outcome,
+                    enum model_status (*find)(struct search_task *task,
+                                              struct search_outcome *outcome,
+                                              struct model_arena *scratch));
+
+#endif

@@ -1,0 +1,95 @@
+/*
+ * test_lagom_plus_property.c - lagom+ on random machines and workloads: never
+ * slower than NCCL's own settings, nor than Lagom, nor faster than the bound,
+ * within its number of measurements.
+ */
+#include "search/bound.h"
+#include "search/strategy.h"
+
+#include "tests/property/random_cases.h"
+
+/* What lagom+ itself calls near enough to the bound. */
+static const double CLOSE_RATIO = 0.001;
+
+/* Kernels on one stream, collectives that say nothing on another. */
+static struct model_workload *random_overlaps(struct bench *bench,
+                                              const struct model_topology *t)
+{
+    struct model_workload *w = random_workload(bench, t, 2);
+
+    for (int i = 0; i < w->op_count; i++) {
+        struct model_op *op = &w->ops[i];
+
+        op->config = model_config_none();
+        op->stream = model_op_is_collective(op) ? 0 : 1;
+        op->spins = false;
+    }
+    return w;
+}
+
+/* What a strategy comes to. */
+static struct search_outcome find(struct bench *bench,
+                                  const struct search_problem *problem,
+                                  const char *name)
+{
+    struct model_errors errors = {.arena = bench->arena};
+    struct search_simulator simulator = {.problem = problem,
+                                         .scratch = model_arena_new()};
+    struct search_evaluator evaluator = search_simulate(&simulator);
+    struct search_task task = {.arena = bench->arena,
+                               .problem = problem,
+                               .evaluator = &evaluator,
+                               .errors = &errors,
+                               .seed = 1};
+    struct search_outcome outcome;
+
+    assert_int_equal(
+        search_run(search_strategy_find(name, &errors), &task, &outcome),
+        MODEL_OK);
+    fixture_no_errors(&errors);
+    model_arena_free(simulator.scratch);
+    return outcome;
+}
+
+static void lagom_plus_is_never_slower(void **state)
+{
+    struct bench bench = bench_start(43);
+    int faster = 0;
+
+    (void)state;
+    for (int i = 0; i < bench.cases / 2; i++) {
+        struct model_topology *t = random_machine(&bench);
+        struct model_workload *w = random_overlaps(&bench, t);
+        struct search_problem problem;
+        struct search_outcome nccl;
+        struct search_outcome lagom;
+        struct search_outcome plus;
+
+        search_problem_make(bench.arena, fixture_nccl(bench.arena, t, w),
+                            &problem);
+        nccl = find(&bench, &problem, "nccl");
+        lagom = find(&bench, &problem, "lagom");
+        plus = find(&bench, &problem, "lagom+");
+        assert_true(plus.iteration_us <= nccl.iteration_us);
+        if (plus.iteration_us > lagom.iteration_us * (1 + CLOSE_RATIO)) {
+            fail_msg("case %d: lagom %.3f, lagom+ %.3f", i, lagom.iteration_us,
+                     plus.iteration_us);
+        }
+        assert_true(plus.iteration_us >=
+                    search_bound_us(bench.arena, &problem));
+        assert_true(plus.evaluations <= 12 + 4 * problem.class_count);
+        faster += plus.iteration_us < 0.999 * lagom.iteration_us ? 1 : 0;
+        model_arena_reset(bench.arena);
+    }
+    assert_true(faster > 0);
+    bench_end(&bench);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lagom_plus_is_never_slower),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
