@@ -18,7 +18,6 @@
  * Rings stay those of the job without the variables: a plan has no rings.
  */
 #include "model/nccl/settings_read.h"
-#include "search/space.h"
 #include "search/trial.h"
 
 enum { LEVEL, CHANNELS, BUFFER, ALGORITHM, KNOBS };
@@ -158,11 +157,11 @@ static enum model_status turn(struct globals *self, int knob)
 /* Host memory is no way between GPUs that NVLink joins all (space.h). */
 static bool has_transports(const struct search_problem *problem)
 {
-    struct search_space spaces[MODEL_TRANSPORTS];
-
     for (int i = 0; i < problem->class_count; i++) {
-        if (search_subspaces(problem, &problem->classes[i], spaces) <
-            MODEL_TRANSPORTS) {
+        const struct search_class *part = &problem->classes[i];
+
+        if (problem->nccl->groups[part->group].comm->all_nvlink ||
+            part->fixed.transport != MODEL_UNSET) {
             return false;
         }
     }

@@ -38,7 +38,7 @@ struct key {
     int kind;
     int group;
     double bytes;
-    struct search_descent spaces[MODEL_TRANSPORTS];
+    struct search_descent spaces[SEARCH_SUBSPACES_MAX];
     int space_count;
     int turn;
     int round_left;
@@ -116,7 +116,7 @@ static void make_key(struct tuner *tuner, int class_index)
 {
     const struct search_problem *problem = tuner->task->problem;
     const struct search_class *part = &problem->classes[class_index];
-    struct search_space spaces[MODEL_TRANSPORTS];
+    struct search_space spaces[SEARCH_SUBSPACES_MAX];
     struct key *key;
     int i;
 
@@ -142,7 +142,9 @@ static void make_key(struct tuner *tuner, int class_index)
     key->space_count = search_subspaces(problem, part, spaces);
     for (int s = 0; s < key->space_count; s++) {
         search_descent_start(&key->spaces[s], tuner->task->arena, &spaces[s],
-                             PRETRAIN_CALLS / key->space_count,
+                             (PRETRAIN_CALLS / key->space_count) > 1
+                                 ? PRETRAIN_CALLS / key->space_count
+                                 : 1,
                              TRAIN_CALLS / key->space_count);
     }
 }

@@ -29,6 +29,39 @@ static double coordinate(const struct model_config *config, int axis)
     }
 }
 
+/* All candidates, thinned to CHUNKS chunks each; returns how many. */
+static int list_all(struct model_arena *arena,
+                    const struct search_space *space,
+                    struct model_config **list)
+{
+    int kinds =
+        (space->threads_max - space->threads_min) / SEARCH_THREADS_STEP + 1;
+    struct model_config *out = model_arena_array(
+        arena, (size_t)space->channels_max * (size_t)kinds * CHUNKS,
+        sizeof(*out));
+    int count = 0;
+
+    for (int channels = 1; channels <= space->channels_max; channels++) {
+        int most = search_space_threads_max(space, channels);
+
+        for (int threads = space->threads_min; threads <= most;
+             threads += SEARCH_THREADS_STEP) {
+            int chunks = search_space_chunks(space, channels, threads);
+            int kept = chunks < CHUNKS ? chunks : CHUNKS;
+
+            for (int i = 1; i <= kept; i++) {
+                /* Evenly spread, always with the largest. */
+                struct search_candidate at = {
+                    channels, threads, (int)((int64_t)chunks * i / kept)};
+
+                out[count++] = search_space_config(space, &at);
+            }
+        }
+    }
+    *list = out;
+    return count;
+}
+
 /* -- candidates ahead -- */
 
 static bool nearer(const struct search_ahead *a, const struct search_ahead *b)
@@ -263,7 +296,7 @@ void search_descent_start(struct search_descent *descent,
                                        .train_calls = train_calls,
                                        .retries = RETRIES,
                                        .direction = 1};
-    descent->count = search_space_list(arena, space, CHUNKS, &descent->list);
+    descent->count = list_all(arena, space, &descent->list);
     descent->untried = descent->count;
     descent->tried =
         model_arena_array(arena, (size_t)descent->count, sizeof(bool));

@@ -12,7 +12,7 @@ void lagom_spaces_of(const struct search_reading *reading,
                      const struct search_class *part,
                      struct lagom_spaces *spaces)
 {
-    struct search_space all[MODEL_TRANSPORTS];
+    struct search_space all[SEARCH_SUBSPACES_MAX];
     int count = search_subspaces(problem, part, all);
 
     spaces->count = 0;
@@ -32,39 +32,45 @@ void lagom_spaces_of(const struct search_reading *reading,
     }
 }
 
-/* The configuration with such channels, threads and part of the chunks. */
-static struct model_config
-point(const struct search_space *space, double channels, int step, double part)
+/* Steps from the least threads of that many channels to the most. */
+static int thread_steps(const struct search_space *space, int channels)
 {
-    int most = (SEARCH_THREADS_MAX - SEARCH_THREADS_MIN) / SEARCH_THREADS_STEP;
-    struct model_config config = space->subspace;
+    return (search_space_threads_max(space, channels) - space->threads_min) /
+           SEARCH_THREADS_STEP;
+}
 
-    config.channels = (int)fmin(floor(channels + 0.5), space->channels_max);
-    config.threads =
-        SEARCH_THREADS_MIN + SEARCH_THREADS_STEP * (step < most ? step : most);
-    config.chunk_bytes =
-        fmax(floor(part * search_space_chunks(space, config.channels,
-                                              config.threads) +
-                   0.5),
-             1.0) *
-        config.threads * SEARCH_CHUNK_GRAIN;
-    return config;
+/* Such channels, parts of the steps of their threads and of their chunks. */
+static struct model_config point(const struct search_space *space,
+                                 double channels,
+                                 double threads_part,
+                                 double chunk_part)
+{
+    struct search_candidate at;
+    double chunks;
+
+    at.channels = (int)fmin(floor(channels + 0.5), space->channels_max);
+    at.threads =
+        space->threads_min +
+        SEARCH_THREADS_STEP *
+            (int)floor(threads_part * thread_steps(space, at.channels) + 0.5);
+    chunks = search_space_chunks(space, at.channels, at.threads);
+    at.multiple = (int)fmax(floor(chunk_part * chunks + 0.5), 1.0);
+    return search_space_config(space, &at);
 }
 
 struct model_config lagom_least(const struct search_space *space)
 {
-    return point(space, 1.0, 0, 0.0);
+    return point(space, 1.0, 0.0, 0.0);
 }
 
 bool lagom_is_top(const struct search_space *space,
                   const struct model_config *config)
 {
-    return config->channels >= space->channels_max &&
-           config->threads >= SEARCH_THREADS_MAX &&
-           config->chunk_bytes + 0.5 >
-               (double)search_space_chunks(space, config->channels,
-                                           config->threads) *
-                   config->threads * SEARCH_CHUNK_GRAIN;
+    struct search_candidate at = search_space_nearest(space, config);
+
+    return at.channels >= space->channels_max &&
+           at.threads >= search_space_threads_max(space, at.channels) &&
+           at.multiple >= search_space_chunks(space, at.channels, at.threads);
 }
 
 /* Every value by lr of itself, and by one step of its grid at least. */
@@ -72,20 +78,29 @@ static struct model_config raise_values(const struct search_space *space,
                                         const struct model_config *config,
                                         double lr)
 {
+    struct search_candidate at = search_space_nearest(space, config);
     double channels =
-        fmax(config->channels + 1.0, config->channels * (1.0 + lr));
-    double threads = fmax(config->threads + (double)SEARCH_THREADS_STEP,
-                          config->threads * (1.0 + lr));
-    int step =
-        (int)floor((threads - SEARCH_THREADS_MIN) / SEARCH_THREADS_STEP + 0.5);
-    struct model_config next = point(space, channels, step, 1.0);
-    double unit_bytes = (double)next.threads * SEARCH_CHUNK_GRAIN;
-    double chunks =
-        fmax(floor(config->chunk_bytes / unit_bytes) + 1.0,
-             floor(config->chunk_bytes * (1.0 + lr) / unit_bytes + 0.5));
+        floor(fmax(at.channels + 1.0, at.channels * (1.0 + lr)) + 0.5);
+    double threads = fmax(at.threads + (double)SEARCH_THREADS_STEP,
+                          at.threads * (1.0 + lr));
+    double steps =
+        floor((threads - space->threads_min) / SEARCH_THREADS_STEP + 0.5);
+    double unit_bytes;
+    double chunks;
+    int up;
 
-    next.chunk_bytes = fmin(chunks * unit_bytes, next.chunk_bytes);
-    return next;
+    at.channels = (int)fmin(channels, space->channels_max);
+    at.threads = space->threads_min +
+                 SEARCH_THREADS_STEP *
+                     (int)fmin(steps, thread_steps(space, at.channels));
+    chunks = search_space_chunks(space, at.channels, at.threads);
+    at.multiple = 1;
+    unit_bytes = search_space_config(space, &at).chunk_bytes;
+    up = (int)fmin(floor(config->chunk_bytes / unit_bytes) + 1.0, chunks);
+    at.multiple = search_space_multiple(space, &at,
+                                        config->chunk_bytes * (1.0 + lr));
+    at.multiple = up > at.multiple ? up : at.multiple;
+    return search_space_config(space, &at);
 }
 
 struct model_config lagom_raise(const struct search_reading *reading,
@@ -94,8 +109,6 @@ struct model_config lagom_raise(const struct search_reading *reading,
                                 double lr,
                                 double *height)
 {
-    double steps =
-        (double)(SEARCH_THREADS_MAX - SEARCH_THREADS_MIN) / SEARCH_THREADS_STEP;
     double channels;
 
     if (reading->scale == SEARCH_SCALE_VALUE) {
@@ -105,7 +118,7 @@ struct model_config lagom_raise(const struct search_reading *reading,
     channels = reading->scale == SEARCH_SCALE_RANGE
                    ? pow((double)space->channels_max, *height)
                    : 1.0 + *height * (space->channels_max - 1);
-    return point(space, channels, (int)floor(*height * steps + 0.5), *height);
+    return point(space, channels, *height, *height);
 }
 
 double

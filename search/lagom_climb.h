@@ -58,7 +58,7 @@ struct lagom {
 
 /* The subspaces of a class that the reading climbs. */
 struct lagom_spaces {
-    struct search_space list[MODEL_TRANSPORTS];
+    struct search_space list[SEARCH_SUBSPACES_MAX];
     int count;
 };
 

@@ -3,8 +3,6 @@
  */
 #include "search/moves.h"
 
-#include <math.h>
-
 struct search_range *search_ranges(struct model_arena *arena,
                                    const struct search_problem *problem)
 {
@@ -28,43 +26,18 @@ gsl_rng *search_random(struct model_arena *arena, uint64_t seed)
     return random;
 }
 
-static int clamp(double value, int least, int most)
+static int clamp(int value, int least, int most)
 {
-    return (int)fmin(fmax(value, least), most);
+    return value < least ? least : value > most ? most : value;
 }
 
-/* The subspace of a configuration's transport. */
+/* The subspace of a configuration; of one that is in none, the first. */
 static int subspace_of(const struct search_range *range,
                        const struct model_config *config)
 {
-    for (int i = 0; i < range->count; i++) {
-        if (range->spaces[i].subspace.transport == config->transport) {
-            return i;
-        }
-    }
-    return 0;
-}
+    int found = search_subspace_of(range->spaces, range->count, config);
 
-/* The point of a subspace nearest to such numbers. */
-static struct model_config nearest(const struct search_space *space,
-                                   int channels,
-                                   double threads,
-                                   double chunk_bytes)
-{
-    struct model_config point = space->subspace;
-    int most = (SEARCH_THREADS_MAX - SEARCH_THREADS_MIN) / SEARCH_THREADS_STEP;
-    double step = (threads - SEARCH_THREADS_MIN) / SEARCH_THREADS_STEP;
-    double unit_bytes;
-    int chunks;
-
-    point.channels = clamp(channels, 1, space->channels_max);
-    point.threads = SEARCH_THREADS_MIN +
-                    SEARCH_THREADS_STEP * clamp(floor(step + 0.5), 0, most);
-    unit_bytes = (double)point.threads * SEARCH_CHUNK_GRAIN;
-    chunks = search_space_chunks(space, point.channels, point.threads);
-    point.chunk_bytes =
-        unit_bytes * clamp(floor(chunk_bytes / unit_bytes + 0.5), 1, chunks);
-    return point;
+    return found >= 0 ? found : 0;
 }
 
 static int below(gsl_rng *random, int count)
@@ -72,23 +45,27 @@ static int below(gsl_rng *random, int count)
     return (int)gsl_rng_uniform_int(random, (unsigned long)count);
 }
 
+/* Steps from the least threads of that many channels to the most. */
+static int thread_steps(const struct search_space *space, int channels)
+{
+    return (search_space_threads_max(space, channels) - space->threads_min) /
+           SEARCH_THREADS_STEP;
+}
+
 struct model_config search_any(const struct search_range *range,
                                gsl_rng *random)
 {
     const struct search_space *space =
         &range->spaces[below(random, range->count)];
-    struct model_config point = space->subspace;
-    int kinds =
-        (SEARCH_THREADS_MAX - SEARCH_THREADS_MIN) / SEARCH_THREADS_STEP + 1;
-    int chunks;
+    struct search_candidate any;
 
-    point.channels = 1 + below(random, space->channels_max);
-    point.threads =
-        SEARCH_THREADS_MIN + SEARCH_THREADS_STEP * below(random, kinds);
-    chunks = search_space_chunks(space, point.channels, point.threads);
-    point.chunk_bytes = (double)(1 + below(random, chunks)) * point.threads *
-                        SEARCH_CHUNK_GRAIN;
-    return point;
+    any.channels = 1 + below(random, space->channels_max);
+    any.threads = space->threads_min +
+                  SEARCH_THREADS_STEP *
+                      below(random, thread_steps(space, any.channels) + 1);
+    any.multiple = 1 + below(random, search_space_chunks(space, any.channels,
+                                                         any.threads));
+    return search_space_config(space, &any);
 }
 
 int search_reach(const struct search_range *range,
@@ -97,17 +74,17 @@ int search_reach(const struct search_range *range,
 {
     const struct search_space *space =
         &range->spaces[subspace_of(range, config)];
+    struct search_candidate at = search_space_nearest(space, config);
 
     switch (knob) {
-    case SEARCH_TRANSPORT:
+    case SEARCH_SUBSPACE:
         return range->count - 1;
     case SEARCH_CHANNELS:
         return space->channels_max - 1;
     case SEARCH_THREADS:
-        return (SEARCH_THREADS_MAX - SEARCH_THREADS_MIN) / SEARCH_THREADS_STEP;
+        return thread_steps(space, at.channels);
     case SEARCH_CHUNK:
-        return search_space_chunks(space, config->channels, config->threads) -
-               1;
+        return search_space_chunks(space, at.channels, at.threads) - 1;
     case SEARCH_KNOBS:
         break;
     }
@@ -120,25 +97,27 @@ struct model_config search_turn(const struct search_range *range,
                                 int values)
 {
     int subspace = subspace_of(range, config);
-    int channels = config->channels;
-    double threads = config->threads;
-    double chunk_bytes = config->chunk_bytes;
+    const struct search_space *space;
+    struct model_config turned = *config;
+    struct search_candidate to;
 
-    switch (knob) {
-    case SEARCH_TRANSPORT:
+    if (knob == SEARCH_SUBSPACE) {
         subspace = clamp(subspace + values, 0, range->count - 1);
-        break;
-    case SEARCH_CHANNELS:
-        channels += values;
-        break;
-    case SEARCH_THREADS:
-        threads += values * SEARCH_THREADS_STEP;
-        break;
-    case SEARCH_CHUNK:
-        chunk_bytes += values * threads * SEARCH_CHUNK_GRAIN;
-        break;
-    case SEARCH_KNOBS:
-        break;
     }
-    return nearest(&range->spaces[subspace], channels, threads, chunk_bytes);
+    space = &range->spaces[subspace];
+    if (knob == SEARCH_CHANNELS) {
+        turned.channels += values;
+    }
+    to = search_space_nearest(space, &turned);
+    if (knob == SEARCH_THREADS) {
+        to.threads =
+            clamp(to.threads + values * SEARCH_THREADS_STEP, space->threads_min,
+                  search_space_threads_max(space, to.channels));
+        to.multiple = search_space_multiple(space, &to, config->chunk_bytes);
+    } else if (knob == SEARCH_CHUNK) {
+        to.multiple =
+            clamp(to.multiple + values, 1,
+                  search_space_chunks(space, to.channels, to.threads));
+    }
+    return search_space_config(space, &to);
 }

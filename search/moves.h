@@ -14,17 +14,17 @@
 
 /* What is tuned of a collective. */
 enum search_knob {
-    SEARCH_TRANSPORT,
+    SEARCH_SUBSPACE, /* algorithm, protocol and transport */
     SEARCH_CHANNELS,
     SEARCH_THREADS,
     SEARCH_CHUNK,
     SEARCH_KNOBS
 };
 
-/* The subspaces of a class, one a transport. */
+/* The subspaces of a class. */
 struct search_range {
-    struct search_space spaces[MODEL_TRANSPORTS];
-    int count; /* 1 .. MODEL_TRANSPORTS */
+    struct search_space spaces[SEARCH_SUBSPACES_MAX];
+    int count; /* 1 .. SEARCH_SUBSPACES_MAX */
 };
 
 /* By class; lives in the arena. */
@@ -34,7 +34,8 @@ struct search_range *search_ranges(struct model_arena *arena,
 /* A seeded generator that lives in the arena: nothing to free. */
 gsl_rng *search_random(struct model_arena *arena, uint64_t seed);
 
-/* Any point: channels, threads and the chunk's multiple evenly likely. */
+/* Any point: subspace, channels, threads, the chunk's multiple in turn, each
+ * evenly likely. */
 struct model_config search_any(const struct search_range *range,
                                gsl_rng *random);
 
@@ -45,8 +46,9 @@ int search_reach(const struct search_range *range,
 
 /*
  * Turn a knob by so many values, up or down, not beyond its ends. The others
- * stay where they are, but for a chunk that must fit its threads. A config that
- * is no point, such as one of another protocol, becomes the nearest one.
+ * stay where they are, as far as the rules allow. A config that is no point,
+ * such as one of an algorithm that is not searched, becomes the nearest of the
+ * first subspace.
  */
 struct model_config search_turn(const struct search_range *range,
                                 const struct model_config *config,

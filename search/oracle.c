@@ -50,31 +50,32 @@ static void list_subspace(const struct search_space *space,
                           const struct model_config *fixed,
                           struct candidates *out)
 {
-    struct model_config point = *fixed;
-    int first = fixed->channels > 0 ? fixed->channels : 1;
-    int last = fixed->channels > 0 ? fixed->channels : space->channels_max;
-    int least = fixed->threads > 0 ? fixed->threads : SEARCH_THREADS_MIN;
-    int most = fixed->threads > 0 ? fixed->threads : SEARCH_THREADS_MAX;
+    struct search_candidate given = search_space_nearest(space, fixed);
+    int first = fixed->channels > 0 ? given.channels : 1;
+    int last = fixed->channels > 0 ? given.channels : space->channels_max;
 
-    model_config_fill(&point, &space->subspace);
     for (int channels = first; channels <= last; channels++) {
+        int least = fixed->threads > 0 ? given.threads : space->threads_min;
+        int most = fixed->threads > 0
+                       ? given.threads
+                       : search_space_threads_max(space, channels);
+
         for (int threads = least; threads <= most;
              threads += SEARCH_THREADS_STEP) {
-            bool given = fixed->chunk_bytes > 0.0;
-            int chunks =
-                given ? 1 : search_space_chunks(space, channels, threads);
+            int chunks = fixed->chunk_bytes > 0.0
+                             ? 1
+                             : search_space_chunks(space, channels, threads);
 
             for (int i = 1; i <= chunks; i++) {
+                struct search_candidate at = {channels, threads, i};
+                struct model_config config = search_space_config(space, &at);
+
                 if (out->count == out->room) {
                     out->all = false;
                     return;
                 }
-                point.channels = channels;
-                point.threads = threads;
-                point.chunk_bytes =
-                    given ? fixed->chunk_bytes
-                          : (double)i * threads * SEARCH_CHUNK_GRAIN;
-                out->list[out->count++] = point;
+                out->list[out->count] = *fixed;
+                model_config_fill(&out->list[out->count++], &config);
             }
         }
     }
@@ -90,9 +91,7 @@ static struct candidates list_class(const struct oracle *self, int index)
     out.list = model_arena_array(self->trial.task->arena, (size_t)out.room + 1,
                                  sizeof(*out.list));
     for (int s = 0; s < range->count; s++) {
-        if (s == 0 || fixed->transport == MODEL_UNSET) {
-            list_subspace(&range->spaces[s], fixed, &out);
-        }
+        list_subspace(&range->spaces[s], fixed, &out);
     }
     return out;
 }

@@ -1,79 +1,147 @@
 /*
- * space.c - AutoCCL's candidate generator for Ring and Simple.
+ * space.c - the candidates of one subspace, counted and never listed.
  */
 #include "search/space.h"
 
 #include <math.h>
 
-int search_subspaces(const struct search_problem *problem,
-                     const struct search_class *part,
-                     struct search_space spaces[MODEL_TRANSPORTS])
-{
-    const struct model_topology *topology = problem->topology;
-    double n = problem->workload->groups[part->group].count;
-    bool all_nvlink = problem->nccl->groups[part->group].comm->all_nvlink;
-    int count = 0;
+static const double SMALL_BYTES = 1048576.0; /* messages below are small */
 
-    for (int transport = 0; transport < MODEL_TRANSPORTS; transport++) {
-        if (transport == MODEL_SHM && all_nvlink) {
-            continue;
-        }
-        spaces[count] = (struct search_space){
-            .subspace = model_config_none(),
-            .channels_max = topology->gpu.sm_count < SEARCH_CHANNELS_MAX
-                                ? topology->gpu.sm_count
-                                : SEARCH_CHANNELS_MAX,
-            .count_bytes = part->bytes / n};
-        spaces[count].subspace.algorithm = part->baseline.algorithm;
-        spaces[count].subspace.protocol = MODEL_SIMPLE;
-        spaces[count].subspace.transport = transport;
-        count++;
+enum { PAIRS_MAX = 8 /* of a CTA, at once */ };
+
+/* Pairs that a CTA has at once; 1 in rings and trees. */
+static int pairs_of(const struct search_space *space, int channels)
+{
+    int pairs = (space->peers + channels - 1) / channels;
+
+    return space->peers == 0 || pairs < 1 ? 1
+           : pairs > PAIRS_MAX            ? PAIRS_MAX
+                                          : pairs;
+}
+
+int search_space_threads_max(const struct search_space *space, int channels)
+{
+    int most = space->threads_max;
+
+    if (space->peers > 0) {
+        most = most / pairs_of(space, channels) / SEARCH_THREADS_STEP *
+               SEARCH_THREADS_STEP;
     }
-    return count;
+    return channels == space->channels_max && space->last_threads < most
+               ? space->last_threads
+               : most;
+}
+
+/* Channels among which the count of bytes is shared out. */
+static double sharers_of(const struct search_space *space, int channels)
+{
+    return space->peers > 0 ? fmax((double)channels / (double)space->peers, 1.0)
+                            : (double)channels;
+}
+
+static double unit_bytes(const struct search_space *space, int threads)
+{
+    return space->grain_bytes * threads;
 }
 
 int search_space_chunks(const struct search_space *space,
                         int channels,
                         int threads)
 {
-    double unit = (double)threads * SEARCH_CHUNK_GRAIN;
-    double most = floor(SEARCH_CHUNK_MAX / unit);
-    double useful = floor(space->count_bytes / ((double)channels * unit));
+    double unit = unit_bytes(space, threads);
+    double most = floor(space->chunk_max_bytes / unit);
+    double useful =
+        floor(space->count_bytes / (sharers_of(space, channels) * unit));
 
     return (int)fmax(fmin(most, useful), 1.0);
 }
 
-int search_space_list(struct model_arena *arena,
-                      const struct search_space *space,
-                      int chunks_max,
-                      struct model_config **list)
+void search_space_end(struct search_space *space, double message_bytes)
 {
-    int kinds =
-        (SEARCH_THREADS_MAX - SEARCH_THREADS_MIN) / SEARCH_THREADS_STEP + 1;
-    struct model_config *out = model_arena_array(
-        arena, (size_t)space->channels_max * (size_t)kinds * (size_t)chunks_max,
-        sizeof(*out));
-    int count = 0;
+    for (int channels = 1;
+         message_bytes < SMALL_BYTES && channels <= space->channels_max;
+         channels++) {
+        int most = search_space_threads_max(space, channels);
 
-    for (int channels = 1; channels <= space->channels_max; channels++) {
-        for (int threads = SEARCH_THREADS_MIN; threads <= SEARCH_THREADS_MAX;
+        for (int threads = space->threads_min; threads <= most;
              threads += SEARCH_THREADS_STEP) {
-            int chunks = search_space_chunks(space, channels, threads);
-            int kept = chunks < chunks_max ? chunks : chunks_max;
+            double largest = unit_bytes(space, threads) *
+                             search_space_chunks(space, channels, threads);
 
-            for (int i = 1; i <= kept; i++) {
-                /* Evenly spread, always with the largest. */
-                int step = (int)((int64_t)chunks * i / kept);
-
-                out[count] = space->subspace;
-                out[count].channels = channels;
-                out[count].threads = threads;
-                out[count].chunk_bytes =
-                    (double)step * threads * SEARCH_CHUNK_GRAIN;
-                count++;
+            if (largest * sharers_of(space, channels) >= space->count_bytes) {
+                space->channels_max = channels;
+                space->last_threads = threads;
+                return;
             }
         }
     }
-    *list = out;
+}
+
+int64_t search_space_count(const struct search_space *space)
+{
+    int64_t count = 0;
+
+    for (int channels = 1; channels <= space->channels_max; channels++) {
+        int most = search_space_threads_max(space, channels);
+
+        for (int threads = space->threads_min; threads <= most;
+             threads += SEARCH_THREADS_STEP) {
+            count += search_space_chunks(space, channels, threads);
+        }
+    }
     return count;
+}
+
+/* Threads of the CTA for one of a candidate's: pairs share it both ways. */
+static int cta_threads(const struct search_space *space, int channels)
+{
+    return space->peers > 0 ? 2 * pairs_of(space, channels) : 1;
+}
+
+struct model_config
+search_space_config(const struct search_space *space,
+                    const struct search_candidate *candidate)
+{
+    struct model_config config = space->subspace;
+
+    config.channels = candidate->channels;
+    config.threads =
+        candidate->threads * cta_threads(space, candidate->channels);
+    config.chunk_bytes =
+        unit_bytes(space, candidate->threads) * candidate->multiple;
+    return config;
+}
+
+static int clamp(double value, int least, int most)
+{
+    return (int)fmin(fmax(value, least), most);
+}
+
+int search_space_multiple(const struct search_space *space,
+                          const struct search_candidate *candidate,
+                          double chunk_bytes)
+{
+    return clamp(
+        floor(chunk_bytes / unit_bytes(space, candidate->threads) + 0.5), 1,
+        search_space_chunks(space, candidate->channels, candidate->threads));
+}
+
+struct search_candidate search_space_nearest(const struct search_space *space,
+                                             const struct model_config *config)
+{
+    struct search_candidate at;
+    int least = space->threads_min;
+    double steps;
+    int most;
+
+    at.channels = clamp(config->channels, 1, space->channels_max);
+    most = search_space_threads_max(space, at.channels);
+    steps = ((double)config->threads / cta_threads(space, at.channels) -
+             (double)least) /
+            SEARCH_THREADS_STEP;
+    at.threads = least + SEARCH_THREADS_STEP *
+                             clamp(floor(steps + 0.5), 0,
+                                   (most - least) / SEARCH_THREADS_STEP);
+    at.multiple = search_space_multiple(space, &at, config->chunk_bytes);
+    return at;
 }

@@ -10,18 +10,11 @@
 #include "search/space.h"
 #include "search/trial.h"
 
-static int channels_max(const struct search_problem *problem)
-{
-    int sms = problem->topology->gpu.sm_count;
-
-    return sms < SEARCH_CHANNELS_MAX ? sms : SEARCH_CHANNELS_MAX;
-}
-
 enum model_status search_find_static(struct search_task *task,
                                      struct search_outcome *outcome)
 {
     const struct search_problem *problem = task->problem;
-    int most = channels_max(problem);
+    int most = search_channels_max(problem);
     struct search_trial trial;
     enum model_status status = search_trial_start(
         &trial, task, outcome, task->budget > 0 ? task->budget : 1 + most);

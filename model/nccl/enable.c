@@ -113,8 +113,8 @@ static bool ll128_gpu(const struct model_nccl_comm *comm)
     return list->count == 0;
 }
 
-/* LL128 wants 128 bytes to arrive as they were sent. */
-static const char *ll128_off(const struct model_nccl_comm *comm, int algorithm)
+const char *model_nccl_ll128_off(const struct model_nccl_comm *comm,
+                                 int algorithm)
 {
     const struct model_nccl_graph *graph = model_nccl_graph_of(comm, algorithm);
     bool pxn =
@@ -142,7 +142,7 @@ static const char *protocol_off(const struct model_nccl_comm *comm,
     }
     return protocol == MODEL_NCCL_LL128 &&
                    !comm->settings->protocol_set[function]
-               ? ll128_off(comm, algorithm)
+               ? model_nccl_ll128_off(comm, algorithm)
                : NULL;
 }
 

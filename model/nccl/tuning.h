@@ -78,6 +78,13 @@ double model_nccl_time_us(const struct model_nccl_tuning *tuning,
                           double bytes);
 
 /*
+ * LL128 wants 128 bytes to arrive as they were sent. Why NCCL does not trust
+ * the communicator to do that with an algorithm, or NULL where it does.
+ */
+const char *model_nccl_ll128_off(const struct model_nccl_comm *comm,
+                                 int algorithm);
+
+/*
  * What NCCL does with M bytes (> 0). Of equal times the first in the order of
  * the enumerations wins. A step of a ring may move less than chunk_bytes, where
  * a rank has less of a channel; the simulator sees to that. size_bytes is

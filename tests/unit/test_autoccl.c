@@ -87,7 +87,7 @@ static void autoccl_tries_each_once(void **state)
 
     for (int i = 1; i < outcome.evaluations; i++) {
         assert_in_range(form->log[i][0].channels, 1, 84);
-        assert_in_range(form->log[i][0].threads, 96, 608);
+        assert_in_range(form->log[i][0].threads, 96, 640);
         assert_int_equal(form->log[i][0].threads % 32, 0);
         assert_true(form->log[i][0].chunk_bytes <= 2097152);
         for (int j = 1; j < i; j++) {

@@ -261,6 +261,11 @@ static void lr_is_a_part_of_three_things(void **state)
 {
     struct search_space space = {.subspace = model_config_none(),
                                  .channels_max = 64,
+                                 .threads_min = 96,
+                                 .threads_max = 608,
+                                 .last_threads = 608,
+                                 .grain_bytes = 8,
+                                 .chunk_max_bytes = 2097152,
                                  .count_bytes = 1e12};
     struct search_reading reading = {.scale = SEARCH_SCALE_RANGE};
     struct model_config least = lagom_least(&space);

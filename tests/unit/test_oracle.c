@@ -30,7 +30,7 @@ static double y_rugged(const struct model_config *configs)
 
 /*
  * Two AllGathers on 8 GPUs, whose ops leave open: the chunk of the first, i x
- * 608 x 8 bytes, of which 778,240 / 8 / 4 / 4864 = 5; and the threads of the
+ * 608 x 8 bytes, of which 8 MiB / 8 / 43 / 4864 = 5.01; and the threads of the
  * second, 17 counts. One transport.
  */
 static struct form *make_small_form(struct model_arena *arena)
@@ -41,8 +41,8 @@ static struct form *make_small_form(struct model_arena *arena)
         arena, topology,
         "name: w\n"
         "ops:\n"
-        "  - {id: a, kind: all_gather, size: 760 KiB, algorithm: ring, "
-        "protocol: simple, channels: 4, threads: 608}\n"
+        "  - {id: a, kind: all_gather, size: 8 MiB, algorithm: ring, "
+        "protocol: simple, channels: 43, threads: 608}\n"
         "  - {id: b, kind: all_gather, size: 2 GiB, algorithm: ring, "
         "protocol: simple, channels: 8, chunk: 64 KiB}\n"
         "  - {id: g, kind: gemm, m: 1, n: 1, k: 1}\n");

@@ -230,108 +230,6 @@ static void a_measure_sums_by_class_and_window(void **state)
     }
 }
 
-/* -- the space -- */
-
-static int subspaces(struct model_arena *arena,
-                     const char *notation,
-                     struct search_space spaces[MODEL_TRANSPORTS])
-{
-    const struct model_topology *topology =
-        fixture_topology(arena, notation, NULL, 0);
-    const struct model_workload *w =
-        fixture_workload(arena, topology,
-                         "name: w\n"
-                         "ops: [{id: a, kind: all_gather, size: 8 MiB}]\n");
-    const struct search_problem *problem = problem_of(arena, topology, w);
-
-    return search_subspaces(problem, &problem->classes[0], spaces);
-}
-
-/* Over PCIe P2P and SHM; where NVLink joins all, P2P alone. */
-static void subspaces_are_transports(void **state)
-{
-    struct search_space spaces[MODEL_TRANSPORTS];
-
-    assert_int_equal(subspaces(*state, "1x8 gpu:a40", spaces), 2);
-    assert_int_equal(spaces[0].subspace.transport, MODEL_P2P);
-    assert_int_equal(spaces[1].subspace.transport, MODEL_SHM);
-    assert_int_equal(spaces[0].subspace.algorithm, MODEL_RING);
-    assert_int_equal(spaces[0].subspace.protocol, MODEL_SIMPLE);
-    assert_near(spaces[0].count_bytes, 1048576, 0); /* 8 MiB over 8 ranks */
-    assert_int_equal(spaces[0].channels_max, 84);   /* SMs of an A40 */
-    assert_int_equal(subspaces(*state, "1x8 gpu:a40 nvlink:pairs", spaces), 2);
-    assert_int_equal(subspaces(*state, "1x8 gpu:h100 nvswitch", spaces), 1);
-    assert_int_equal(spaces[0].subspace.transport, MODEL_P2P);
-    assert_int_equal(spaces[0].channels_max, 128); /* of 132 SMs */
-    assert_int_equal(subspaces(*state, "1x4 gpu:v100 nvlink:mesh", spaces), 1);
-}
-
-/* min(floor(2 MiB / (8 NT)), floor(count / (NC 8 NT))), at least 1 */
-static void chunks_are_counted(void **state)
-{
-    static const struct {
-        double count_bytes;
-        int channels, threads, chunks;
-    } rows[] = {
-        {1e12, 1, 96, 2730}, /* 2097152 / 768 = 2730.67 */
-        {1e12, 1, 608, 431}, /* 2097152 / 4864 = 431.16 */
-        {1e12, 128, 256, 1024},
-        {1048576, 8, 256, 64},  /* 1048576 / (8 x 2048) */
-        {1048575, 8, 256, 63},  /* just not */
-        {1048576, 64, 512, 4},  /* 1048576 / (64 x 4096) */
-        {1048576, 128, 608, 1}, /* 1.68 */
-        {1000, 128, 608, 1},    /* i = 1 always */
-    };
-
-    (void)state;
-    for (int i = 0; i < FIXTURE_COUNT(rows); i++) {
-        struct search_space space = {.count_bytes = rows[i].count_bytes,
-                                     .channels_max = 128};
-
-        assert_int_equal(
-            search_space_chunks(&space, rows[i].channels, rows[i].threads),
-            rows[i].chunks);
-    }
-}
-
-/*
- * Every (channels, threads): 84 x 17 of them, threads 96, 128 .. 608; of each
- * min(chunks, 24), multiples of 8 NT up to 2 MiB, ascending, with the largest.
- */
-static void a_list_keeps_the_rules(void **state)
-{
-    enum { KEPT = 24 };
-    struct search_space spaces[MODEL_TRANSPORTS];
-    struct model_config *list;
-    int count;
-    int at = 0;
-
-    (void)subspaces(*state, "1x8 gpu:a40", spaces);
-    count = search_space_list(*state, &spaces[1], KEPT, &list);
-    for (int channels = 1; channels <= 84; channels++) {
-        for (int threads = 96; threads <= 608; threads += 32) {
-            int chunks = search_space_chunks(&spaces[1], channels, threads);
-            int kept = chunks < KEPT ? chunks : KEPT;
-            double before = 0;
-
-            for (int i = 0; i < kept; i++, at++) {
-                double unit = list[at].chunk_bytes / (8.0 * threads);
-
-                assert_true(at < count);
-                assert_int_equal(list[at].channels, channels);
-                assert_int_equal(list[at].threads, threads);
-                assert_int_equal(list[at].transport, MODEL_SHM);
-                assert_true(model_config_is_complete(&list[at]));
-                assert_near(unit, floor(unit), 0);
-                assert_true(unit > before && unit <= chunks);
-                before = unit;
-            }
-            assert_near(before, chunks, 0);
-        }
-    }
-    assert_int_equal(at, count);
-}
-
 /* -- the bound -- */
 
 /*
@@ -419,9 +317,6 @@ int main(void)
         cmocka_unit_test(a_plan_gives_each_class_its_own),
         cmocka_unit_test(a_plan_knows_ops_without_a_window),
         cmocka_unit_test(a_measure_sums_by_class_and_window),
-        cmocka_unit_test(subspaces_are_transports),
-        cmocka_unit_test(chunks_are_counted),
-        cmocka_unit_test(a_list_keeps_the_rules),
         cmocka_unit_test(the_bound_sums_kernels_alone),
         cmocka_unit_test(no_iteration_beats_the_bound),
         cmocka_unit_test(the_bound_knows_kernels_that_gain_in_company),

@@ -113,7 +113,7 @@ static void they_stay_within_the_budget(void **state)
         const char *name;
         int budget;
         int least, most;
-    } rows[] = {{"autoccl", 0, 71, SEARCH_TRIAL_BUDGET},
+    } rows[] = {{"autoccl", 0, 40, SEARCH_TRIAL_BUDGET},
                 {"random", 0, SEARCH_TRIAL_BUDGET, SEARCH_TRIAL_BUDGET},
                 {"random", 9, 9, 9},
                 {"anneal", 0, 60, SEARCH_TRIAL_BUDGET},
@@ -314,38 +314,48 @@ static void afnfa_tries_host_memory(void **state)
 
 /* -- moves -- */
 
-static bool is_point(const struct search_space *space,
+static bool is_point(const struct search_range *range,
                      const struct model_config *config)
 {
-    int chunks = search_space_chunks(space, config->channels, config->threads);
-    double unit_bytes = (double)config->threads * SEARCH_CHUNK_GRAIN;
-    double multiple = config->chunk_bytes / unit_bytes;
+    int at = search_subspace_of(range->spaces, range->count, config);
+    const struct search_space *space = &range->spaces[at < 0 ? 0 : at];
+    struct search_candidate near = search_space_nearest(space, config);
+    struct model_config same = search_space_config(space, &near);
 
-    return config->channels >= 1 && config->channels <= space->channels_max &&
-           config->threads >= SEARCH_THREADS_MIN &&
-           config->threads <= SEARCH_THREADS_MAX &&
-           (config->threads - SEARCH_THREADS_MIN) % SEARCH_THREADS_STEP == 0 &&
-           model_same(multiple, floor(multiple)) && multiple >= 1 &&
-           multiple <= chunks;
+    return at >= 0 && model_config_equal(&same, config);
 }
 
-/* 10,000 random points, each with a random turn: none leaves the space. */
+/*
+ * 10,000 random points of an all_reduce over NVLink pairs, 8 subspaces, each
+ * with a random turn: none leaves the space, and all subspaces are reached.
+ */
 static void moves_stay_in_the_space(void **state)
 {
-    struct form *form = make_form(*state, 1, x_of_0, y_of_0);
-    struct search_range *ranges = search_ranges(*state, form->problem);
+    const struct model_topology *topology =
+        fixture_topology(*state, "lagom-a-1node", NULL, 0);
+    const struct model_workload *w =
+        fixture_workload(*state, topology,
+                         "name: w\n"
+                         "ops: [{id: a, kind: all_reduce, size: 64 MiB}]\n");
+    struct search_range *ranges =
+        search_ranges(*state, problem_of(*state, topology, w));
     gsl_rng *random = search_random(*state, 1);
+    int seen[SEARCH_SUBSPACES_MAX] = {0};
 
-    assert_int_equal(ranges[0].count, 1);
+    assert_int_equal(ranges[0].count, 8);
     for (int i = 0; i < 10000; i++) {
         struct model_config point = search_any(&ranges[0], random);
         enum search_knob knob =
             (enum search_knob)gsl_rng_uniform_int(random, SEARCH_KNOBS);
         int values = (int)gsl_rng_uniform_int(random, 2001) - 1000;
 
-        assert_true(is_point(&ranges[0].spaces[0], &point));
+        assert_true(is_point(&ranges[0], &point));
         point = search_turn(&ranges[0], &point, knob, values);
-        assert_true(is_point(&ranges[0].spaces[0], &point));
+        assert_true(is_point(&ranges[0], &point));
+        seen[search_subspace_of(ranges[0].spaces, ranges[0].count, &point)]++;
+    }
+    for (int i = 0; i < ranges[0].count; i++) {
+        assert_true(seen[i] > 0);
     }
 }
 
@@ -379,7 +389,12 @@ static void knobs_turn(void **state)
     assert_int_equal(search_reach(range, &at, SEARCH_CHANNELS), 83);
     assert_int_equal(search_reach(range, &at, SEARCH_THREADS), 16);
     assert_int_equal(search_reach(range, &at, SEARCH_CHUNK), 2730 - 1);
-    assert_int_equal(search_reach(range, &at, SEARCH_TRANSPORT), 0);
+    /* ring, Simple and LL (NCCL trusts no A40 with LL128), P2P */
+    assert_int_equal(search_reach(range, &at, SEARCH_SUBSPACE), 1);
+    to = search_turn(range, &at, SEARCH_SUBSPACE, 1);
+    assert_int_equal(to.protocol, MODEL_LL);
+    assert_int_equal(to.channels, 2);
+    assert_near(to.chunk_bytes, 5376, 0);
 }
 
 int main(void)
