@@ -1,305 +1,282 @@
 /*
- * descent.c - candidates ahead, by distance and angle.
- *
- * Distances use raw numbers (channels, threads, bytes), as AutoCCL's code
- * does, so chunk bytes dominate the angle.
+ * descent.c - the state of a descent between its batches.
  */
 #include "search/descent.h"
 
 #include <math.h>
+#include <string.h>
 
 enum {
     TOP = SEARCH_DESCENT_TOP,
-    RETRIES = 5, /* TUNER_RETRY */
-    AXES = 3,
-    CHUNKS = 24 /* kept per (channels, threads); see space.h */
+    STARTS = 5 /* TUNER_RETRY */
 };
 
 static const double LEARNING_RATE = 0.8;
+static const double SCORED_RATIO = 0.75;
 
-static double coordinate(const struct model_config *config, int axis)
+/* -- what was tried -- */
+
+double search_score_us(double *times_us, int count)
 {
-    switch (axis) {
-    case 0:
-        return config->channels;
-    case 1:
-        return config->threads;
-    default:
-        return config->chunk_bytes;
+    int scored = (int)ceil(SCORED_RATIO * (double)count);
+    double sum_us = 0.0;
+
+    for (int i = 1; i < count; i++) {
+        double time_us = times_us[i];
+        int at = i;
+
+        for (; at > 0 && times_us[at - 1] > time_us; at--) {
+            times_us[at] = times_us[at - 1];
+        }
+        times_us[at] = time_us;
     }
+    for (int i = 0; i < scored; i++) {
+        sum_us += times_us[i];
+    }
+    return sum_us / (double)scored;
 }
 
-/* All candidates, thinned to CHUNKS chunks each; returns how many. */
-static int list_all(struct model_arena *arena,
-                    const struct search_space *space,
-                    struct model_config **list)
+/* Where a number is among those tried, or would be. */
+static int find(const struct search_descent *descent, int number)
 {
-    int kinds =
-        (space->threads_max - space->threads_min) / SEARCH_THREADS_STEP + 1;
-    struct model_config *out = model_arena_array(
-        arena, (size_t)space->channels_max * (size_t)kinds * CHUNKS,
-        sizeof(*out));
-    int count = 0;
+    int at = 0;
 
-    for (int channels = 1; channels <= space->channels_max; channels++) {
-        int most = search_space_threads_max(space, channels);
+    while (at < descent->tried_count && descent->numbers[at] < number) {
+        at++;
+    }
+    return at;
+}
 
-        for (int threads = space->threads_min; threads <= most;
-             threads += SEARCH_THREADS_STEP) {
-            int chunks = search_space_chunks(space, channels, threads);
-            int kept = chunks < CHUNKS ? chunks : CHUNKS;
+static bool is_tried(const struct search_descent *descent, int at, int number)
+{
+    return at < descent->tried_count && descent->numbers[at] == number;
+}
 
-            for (int i = 1; i <= kept; i++) {
-                /* Evenly spread, always with the largest. */
-                struct search_candidate at = {
-                    channels, threads, (int)((int64_t)chunks * i / kept)};
+static double score_us(const struct search_descent *descent, int number)
+{
+    struct search_tried_one *one = &descent->tried[find(descent, number)];
 
-                out[count++] = search_space_config(space, &at);
-            }
+    return search_score_us(one->times_us, one->count);
+}
+
+void search_descent_record(struct search_descent *descent,
+                           int number,
+                           double us)
+{
+    struct search_tried_one *one = &descent->tried[find(descent, number)];
+
+    one->times_us = model_arena_grow(descent->arena, one->times_us, one->count,
+                                     &one->room, sizeof(*one->times_us));
+    one->times_us[one->count++] = us;
+}
+
+/* Of equal ones the first of the list. */
+static void judge(struct search_descent *descent)
+{
+    descent->best_us = HUGE_VAL;
+    for (int i = 0; i < descent->tried_count; i++) {
+        double us = score_us(descent, descent->numbers[i]);
+
+        if (us < descent->best_us) {
+            descent->best_us = us;
+            descent->best = descent->numbers[i];
         }
     }
-    *list = out;
-    return count;
+    descent->judged = descent->calls.pretrain - descent->pretrain_left +
+                      descent->calls.train - descent->train_left;
 }
 
-/* -- candidates ahead -- */
-
-static bool nearer(const struct search_ahead *a, const struct search_ahead *b)
+/* Hand a candidate out, as often as calls are left; false: none is. */
+static bool hand_out(struct search_descent *descent, int number, int *left)
 {
-    if (a->distance < b->distance || a->distance > b->distance) {
-        return a->distance < b->distance;
+    int calls = *left < descent->calls.repeats ? *left : descent->calls.repeats;
+    int at = find(descent, number);
+
+    if (calls <= 0) {
+        return false;
     }
-    if (a->off < b->off || a->off > b->off) {
-        return a->off < b->off;
+    if (!is_tried(descent, at, number)) {
+        size_t behind = (size_t)(descent->tried_count - at);
+
+        memmove(&descent->tried[at + 1], &descent->tried[at],
+                behind * sizeof(*descent->tried));
+        memmove(&descent->numbers[at + 1], &descent->numbers[at],
+                behind * sizeof(*descent->numbers));
+        descent->tried[at] = (struct search_tried_one){.number = number};
+        descent->numbers[at] = number;
+        descent->tried_count++;
     }
-    return a->candidate < b->candidate;
+    descent->batch[descent->batch_count++] =
+        (struct search_batch){number, calls};
+    *left -= calls;
+    return true;
 }
 
-static void swap(struct search_ahead *a, struct search_ahead *b)
+static bool is_exhausted(const struct search_descent *descent)
 {
-    struct search_ahead kept = *a;
-
-    *a = *b;
-    *b = kept;
+    return descent->tried_count == descent->candidates.count;
 }
 
-/* Order so that the k nearest come first (quickselect). */
-static void select_nearest(struct search_ahead *list, int count, int k)
+/* -- pretraining -- */
+
+static int below(gsl_rng *random, int count)
 {
-    int low = 0;
-    int high = count - 1;
+    return (int)gsl_rng_uniform_int(random, (unsigned long)count);
+}
 
-    while (low < high) {
-        struct search_ahead pivot = list[low + (high - low) / 2];
-        int i = low;
-        int j = high;
+/*
+ * Strided, a candidate stays unseen with probability 1 - visits / count;
+ * at random with (1 - 1 / count) ^ visits, which is never less, unless there
+ * are more visits than candidates: then AutoCCL draws them.
+ */
+static bool is_strided(int count, int visits)
+{
+    double unseen = pow((count - 1.0) / count, visits);
+    double strided = count > visits ? (double)(count - visits) / count : 1.0;
 
-        while (i <= j) {
-            while (nearer(&list[i], &pivot)) {
-                i++;
-            }
-            while (nearer(&pivot, &list[j])) {
-                j--;
-            }
-            if (i <= j) {
-                swap(&list[i++], &list[j--]);
-            }
+    return unseen > strided;
+}
+
+static void pretrain(struct search_descent *descent, gsl_rng *random)
+{
+    int count = descent->candidates.count;
+    int visits = descent->calls.pretrain / descent->calls.repeats;
+    bool strided = is_strided(count, visits);
+    int stride = visits > 0 && visits < count ? count / visits : 1;
+    int number = below(random, count);
+
+    while (descent->pretrain_left > 0 && !is_exhausted(descent)) {
+        number = strided ? number : below(random, count);
+        (void)hand_out(descent, number, &descent->pretrain_left);
+        number = (int)(((int64_t)number + stride) % count);
+    }
+}
+
+/* -- training -- */
+
+static int random_untried(const struct search_descent *descent, gsl_rng *random)
+{
+    int number =
+        below(random, descent->candidates.count - descent->tried_count);
+
+    for (int i = 0; i < descent->tried_count && descent->numbers[i] <= number;
+         i++) {
+        number++;
+    }
+    return number;
+}
+
+/* Move to the best point if it gains, or turn; false after 6 failures. */
+static bool step(struct search_descent *descent)
+{
+    double from_us = score_us(descent, descent->current);
+    double best_us = from_us;
+    int best = -1;
+
+    for (int i = 0; i < descent->point_count; i++) {
+        double us = score_us(descent, descent->points[i]);
+
+        if (us < best_us) {
+            best_us = us;
+            best = descent->points[i];
         }
-        if (k - 1 <= j) {
-            high = j;
-        } else if (k - 1 >= i) {
-            low = i;
-        } else {
-            return;
-        }
     }
+    if (best >= 0) {
+        descent->step = LEARNING_RATE * (from_us - best_us) / from_us;
+        descent->current = best;
+        descent->failures = 0;
+        return true;
+    }
+    descent->step = 0.0;
+    descent->failures++;
+    descent->axis = descent->direction > 0 ? descent->axis
+                                           : (descent->axis + 1) % SEARCH_AXES;
+    descent->direction = -descent->direction;
+    return descent->failures != 2 * SEARCH_AXES;
 }
 
-static int look_ahead(struct search_descent *descent)
+/* Start at a candidate; AutoCCL keeps failures and points. */
+static void start_at(struct search_descent *descent, int number)
 {
-    const struct model_config *from = &descent->list[descent->current];
-    int found = 0;
-
-    for (int i = 0; i < descent->count; i++) {
-        double distance;
-        double off = 0.0;
-
-        if (descent->tried[i]) {
-            continue;
-        }
-        distance =
-            descent->direction * (coordinate(&descent->list[i], descent->axis) -
-                                  coordinate(from, descent->axis));
-        if (distance <= 0.0) {
-            continue;
-        }
-        for (int axis = 0; axis < AXES; axis++) {
-            double part =
-                coordinate(&descent->list[i], axis) - coordinate(from, axis);
-
-            off += axis != descent->axis ? part * part : 0.0;
-        }
-        descent->ahead[found++] = (struct search_ahead){distance, off, i};
-    }
-    return found;
-}
-
-/* Choose up to TOP candidates ahead for the next measurements. */
-static void survey(struct search_descent *descent)
-{
-    int found = look_ahead(descent);
-    int nearest = (int)(descent->step * (double)found);
-
-    nearest = nearest < TOP ? TOP : nearest;
-    nearest = nearest > found ? found : nearest;
-    descent->batch_count = 0;
-    descent->batch_next = 0;
-    descent->batch_best = -1;
-    descent->batch_best_us = HUGE_VAL;
-    select_nearest(descent->ahead, found, nearest);
-    if (nearest > TOP) {
-        /* The three farthest of the k nearest. */
-        select_nearest(descent->ahead, nearest, nearest - TOP);
-    }
-    for (int i = nearest > TOP ? nearest - TOP : 0; i < nearest; i++) {
-        descent->batch[descent->batch_count++] = descent->ahead[i].candidate;
-    }
-}
-
-/* -- the descent -- */
-
-static void
-start_descent(struct search_descent *descent, int from, double from_us)
-{
-    descent->current = from;
-    descent->current_us = from_us;
+    descent->current = number;
     descent->axis = 0;
     descent->direction = 1;
-    descent->failures = 0;
-    descent->step = 0.0;
-    descent->batch_count = 0;
-    descent->batch_next = 0;
+    descent->starts++;
 }
 
-/* A batch brought nothing: other direction, then next axis. */
-static void turn(struct search_descent *descent)
+/* Look ahead from the current candidate, turning until there is something. */
+static void survey(struct search_descent *descent, gsl_rng *random)
 {
-    descent->failures++;
-    descent->step = 0.0;
-    if (descent->direction > 0) {
-        descent->direction = -1;
-    } else {
-        descent->direction = 1;
-        descent->axis = (descent->axis + 1) % AXES;
+    descent->point_count = 0;
+    while (descent->point_count == 0) {
+        struct search_look look = {descent->current, descent->axis,
+                                   descent->direction, descent->numbers,
+                                   descent->tried_count};
+        int found =
+            search_candidates_ahead(&descent->candidates, &look, descent->step,
+                                    TOP, descent->ahead, descent->points);
+
+        if (found == 0 && !step(descent)) {
+            start_at(descent, random_untried(descent, random));
+            descent->points[found++] = descent->current;
+        }
+        descent->point_count = found;
+    }
+    for (int i = 0; i < descent->point_count; i++) {
+        (void)hand_out(descent, descent->points[i], &descent->train_left);
     }
 }
 
-static void judge_batch(struct search_descent *descent)
+static void train(struct search_descent *descent, gsl_rng *random)
 {
-    if (descent->batch_best >= 0 &&
-        descent->batch_best_us < descent->current_us) {
-        descent->step = LEARNING_RATE *
-                        (descent->current_us - descent->batch_best_us) /
-                        descent->current_us;
-        descent->current = descent->batch_best;
-        descent->current_us = descent->batch_best_us;
-        descent->failures = 0;
-    } else {
-        turn(descent);
-    }
-}
-
-static int random_untried(struct search_descent *descent, gsl_rng *random)
-{
-    int wanted;
-
-    if (descent->untried == 0) {
-        return -1;
-    }
-    wanted = (int)gsl_rng_uniform_int(random, (unsigned long)descent->untried);
-    for (int i = 0; i < descent->count; i++) {
-        if (!descent->tried[i] && wanted-- == 0) {
-            return i;
+    if (descent->starts == 0) {
+        start_at(descent, descent->best);
+        survey(descent, random);
+    } else if (descent->starts < STARTS) {
+        if (step(descent)) {
+            survey(descent, random);
+        } else {
+            start_at(descent, random_untried(descent, random));
+            (void)hand_out(descent, descent->current, &descent->train_left);
         }
     }
-    return -1;
 }
 
 int search_descent_next(struct search_descent *descent, gsl_rng *random)
 {
-    if (descent->pretrain_left > 0) {
-        return random_untried(descent, random);
-    }
-    if (descent->current < 0 && descent->best >= 0) {
-        start_descent(descent, descent->best, descent->best_us);
-    }
-    while (descent->current >= 0 && descent->failures < 2 * AXES) {
-        if (descent->batch_next < descent->batch_count) {
-            return descent->batch[descent->batch_next];
-        }
-        if (descent->batch_count > 0) {
-            judge_batch(descent);
-            descent->batch_count = 0;
-            descent->batch_next = 0;
-            continue;
-        }
-        survey(descent);
-        if (descent->batch_count == 0) {
-            turn(descent);
+    descent->batch_count = 0;
+    if (descent->pretrain_left > 0 && !is_exhausted(descent)) {
+        pretrain(descent, random);
+    } else {
+        judge(descent);
+        if (descent->train_left > 0 && !is_exhausted(descent)) {
+            train(descent, random);
         }
     }
-    return --descent->retries > 0 ? random_untried(descent, random) : -1;
-}
-
-void search_descent_record(struct search_descent *descent,
-                           int candidate,
-                           double us)
-{
-    bool in_batch = descent->batch_next < descent->batch_count;
-
-    if (!descent->tried[candidate]) {
-        descent->tried[candidate] = true;
-        descent->untried--;
-    }
-    if (us < descent->best_us) {
-        descent->best_us = us;
-        descent->best = candidate;
-    }
-    if (descent->pretrain_left > 0) {
-        descent->pretrain_left--;
-        return;
-    }
-    descent->train_left--;
-    descent->done = descent->train_left <= 0;
-    if (!in_batch) {
-        start_descent(descent, candidate, us); /* a restart */
-        return;
-    }
-    descent->batch_next++;
-    if (us < descent->batch_best_us) {
-        descent->batch_best_us = us;
-        descent->batch_best = candidate;
-    }
+    descent->done = descent->batch_count == 0;
+    return descent->batch_count;
 }
 
 void search_descent_start(struct search_descent *descent,
                           struct model_arena *arena,
                           const struct search_space *space,
-                          int pretrain_calls,
-                          int train_calls)
+                          const struct search_calls *calls,
+                          struct search_ahead *ahead)
 {
-    *descent = (struct search_descent){.current = -1,
+    size_t most = (size_t)calls->pretrain + (size_t)calls->train + 1;
+
+    *descent = (struct search_descent){.arena = arena,
+                                       .ahead = ahead,
+                                       .calls = *calls,
+                                       .pretrain_left = calls->pretrain,
+                                       .train_left = calls->train,
+                                       .current = -1,
                                        .best = -1,
                                        .best_us = HUGE_VAL,
-                                       .pretrain_left = pretrain_calls,
-                                       .train_left = train_calls,
-                                       .train_calls = train_calls,
-                                       .retries = RETRIES,
                                        .direction = 1};
-    descent->count = list_all(arena, space, &descent->list);
-    descent->untried = descent->count;
-    descent->tried =
-        model_arena_array(arena, (size_t)descent->count, sizeof(bool));
-    descent->ahead = model_arena_array(arena, (size_t)descent->count,
-                                       sizeof(*descent->ahead));
+    search_candidates_make(arena, space, &descent->candidates);
+    descent->tried = model_arena_array(arena, most, sizeof(*descent->tried));
+    descent->numbers =
+        model_arena_array(arena, most, sizeof(*descent->numbers));
+    descent->batch = model_arena_array(arena, most, sizeof(*descent->batch));
 }

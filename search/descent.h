@@ -1,68 +1,93 @@
 /*
  * descent.h - AutoCCL's coordinate descent in one subspace.
  *
- * The searcher asks for the next candidate, measures it, and records its time:
+ * It hands out candidates in batches; each is measured some times, and the next
+ * batch follows from what came out:
  *
- *   pretrain   random candidates
+ *   pretrain   candidates at even distances in the list, from a random one on,
+ *              or random ones, whichever leaves fewer unseen: one batch
  *   train      from the best so far, up to 3 untried candidates ahead on the
- *              axis (channels, threads, chunk), by projected distance, then
- *              angle. After a gain the step is a quantile, lr = 0.8 (old - new)
- *              / old, of the candidates ahead, of which the 3 farthest are
- *              tried. No gain: turn round, then next axis; after 6 failures
- *              restart from a random candidate.
+ *              axis (channels, threads, chunk), as candidates.h orders them.
+ *              After a gain a quantile, lr = 0.8 (old - new) / old, of all
+ *              ahead is skipped but for its farthest 3. No gain: turn round,
+ *              then the next axis
+ *   restart    after 6 failures in a row, at a random untried candidate; the
+ *              fifth start is that one candidate alone
  *
- * From AutoCCL's code (github.com/gbxu/autoccl, coordinate_descent_job.h).
+ * until no calls, no candidates or no starts are left. A candidate's score is
+ * the mean of the fastest 75 % of its times, rounded up.
+ *
+ * From AutoCCL's code (github.com/gbxu/autoccl, coordinate_descent_job.h,
+ * job.h, misc/math.h), whose oddities are kept: a restart leaves the count of
+ * failures as it is, so that only a gain makes another one possible, and leaves
+ * the last batch in the comparison, so that the search may go back to it.
  */
 #ifndef SEARCH_DESCENT_H
 #define SEARCH_DESCENT_H
 
-#include "search/space.h"
+#include "search/candidates.h"
 
 #include <gsl/gsl_rng.h>
 
 enum { SEARCH_DESCENT_TOP = 3 /* TUNER_ACCESS_TOPK */ };
 
-/* A candidate ahead of the current one. */
-struct search_ahead {
-    double distance; /* on the axis */
-    double off;      /* squared distance from the axis */
-    int candidate;
+/* The calls that a descent may make; each >= 1. */
+struct search_calls {
+    int pretrain, train;
+    int repeats; /* of a candidate: TUNER_PROFILE_REPEAT */
 };
 
-/* Coordinate descent in one subspace. */
+/* Measured, or to be: all its times. */
+struct search_tried_one {
+    int number; /* of the candidate */
+    double *times_us;
+    int count, room;
+};
+
+/* What is to be measured next. */
+struct search_batch {
+    int number;
+    int calls;
+};
+
 struct search_descent {
-    struct model_config *list;
-    bool *tried;
-    struct search_ahead *ahead; /* work space */
-    int count;
-    int untried;
-    int current; /* index, or -1 */
-    double current_us;
+    struct model_arena *arena;
+    struct search_candidates candidates;
+    struct search_ahead *ahead; /* borrowed work space */
+    struct search_calls calls;
+    int pretrain_left, train_left;
+    struct search_tried_one *tried; /* ascending */
+    int *numbers;                   /* of those */
+    int tried_count;
+    struct search_batch *batch;
+    int batch_count;
+    int points[SEARCH_DESCENT_TOP]; /* that the next step compares */
+    int point_count;
+    int current; /* a number */
+    int axis, direction, failures, starts;
+    double step; /* quantile after a gain; none: 0 */
+    int best;    /* a number, as of the last batch; -1: none yet */
     double best_us;
-    int best;
-    int axis, direction, failures, retries;
-    double step; /* quantile after a gain, 0: none */
-    int batch[SEARCH_DESCENT_TOP];
-    int batch_count, batch_next;
-    int batch_best;
-    double batch_best_us;
-    int pretrain_left, train_left, train_calls;
+    int judged; /* calls that best follows from */
     bool done;
 };
 
-/* A descent over a subspace; lists live in the arena. */
+/* Mean of the fastest 75 % of times (at least one), rounded up; sorts them. */
+double search_score_us(double *times_us, int count);
+
+/* A descent over a subspace; everything lives in the arena. */
 void search_descent_start(struct search_descent *descent,
                           struct model_arena *arena,
                           const struct search_space *space,
-                          int pretrain_calls,
-                          int train_calls);
+                          const struct search_calls *calls,
+                          struct search_ahead *ahead);
 
-/* The next candidate to measure, or -1 when there is none. */
+/* The next batch, descent->batch; returns its length, 0: done. */
 int search_descent_next(struct search_descent *descent, gsl_rng *random);
 
-/* The time of the candidate that was asked for last. */
+/* A time of a candidate of the batch. */
 void search_descent_record(struct search_descent *descent,
-                           int candidate,
+                           int number,
                            double us);
 
 #endif

@@ -32,8 +32,7 @@ int search_space_threads_max(const struct search_space *space, int channels)
                : most;
 }
 
-/* Channels among which the count of bytes is shared out. */
-static double sharers_of(const struct search_space *space, int channels)
+double search_space_sharers(const struct search_space *space, int channels)
 {
     return space->peers > 0 ? fmax((double)channels / (double)space->peers, 1.0)
                             : (double)channels;
@@ -50,8 +49,8 @@ int search_space_chunks(const struct search_space *space,
 {
     double unit = unit_bytes(space, threads);
     double most = floor(space->chunk_max_bytes / unit);
-    double useful =
-        floor(space->count_bytes / (sharers_of(space, channels) * unit));
+    double useful = floor(space->count_bytes /
+                          (search_space_sharers(space, channels) * unit));
 
     return (int)fmax(fmin(most, useful), 1.0);
 }
@@ -68,7 +67,8 @@ void search_space_end(struct search_space *space, double message_bytes)
             double largest = unit_bytes(space, threads) *
                              search_space_chunks(space, channels, threads);
 
-            if (largest * sharers_of(space, channels) >= space->count_bytes) {
+            if (largest * search_space_sharers(space, channels) >=
+                space->count_bytes) {
                 space->channels_max = channels;
                 space->last_threads = threads;
                 return;

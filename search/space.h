@@ -100,6 +100,9 @@ void search_space_end(struct search_space *space, double message_bytes);
 /* The most threads of that many channels, 1 .. channels_max. */
 int search_space_threads_max(const struct search_space *space, int channels);
 
+/* Channels among which the count of bytes is shared out. */
+double search_space_sharers(const struct search_space *space, int channels);
+
 /* How many chunks a (channels, threads) has: i = 1 .. result. */
 int search_space_chunks(const struct search_space *space,
                         int channels,

@@ -14,10 +14,12 @@ struct search_task {
     struct search_evaluator *evaluator;
     struct model_errors *errors;
     uint64_t seed;
-    /* Evaluations that a strategy may use; 0: as many as is its own. NCCL,
-     * AutoCCL and Lagom end by themselves. */
+    /* Evaluations that a strategy may use; 0: as many as is its own. NCCL and
+     * Lagom end by themselves. */
     int budget;
     const struct search_reading *reading; /* of lagom; NULL: the defaults */
+    /* Evaluations of one candidate where times vary; 0 or 1: one. */
+    int repeats;
     /* Called after each evaluation when not NULL; for progress. */
     void (*progress)(void *context, int evaluations, double iteration_us);
     void *progress_context;
