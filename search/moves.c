@@ -91,6 +91,29 @@ int search_reach(const struct search_range *range,
     return 0;
 }
 
+int search_value(const struct search_range *range,
+                 const struct model_config *config,
+                 enum search_knob knob)
+{
+    int subspace = subspace_of(range, config);
+    const struct search_space *space = &range->spaces[subspace];
+    struct search_candidate at = search_space_nearest(space, config);
+
+    switch (knob) {
+    case SEARCH_SUBSPACE:
+        return subspace;
+    case SEARCH_CHANNELS:
+        return at.channels - 1;
+    case SEARCH_THREADS:
+        return (at.threads - space->threads_min) / SEARCH_THREADS_STEP;
+    case SEARCH_CHUNK:
+        return at.multiple - 1;
+    case SEARCH_KNOBS:
+        break;
+    }
+    return 0;
+}
+
 struct model_config search_turn(const struct search_range *range,
                                 const struct model_config *config,
                                 enum search_knob knob,

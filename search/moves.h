@@ -44,6 +44,12 @@ int search_reach(const struct search_range *range,
                  const struct model_config *config,
                  enum search_knob knob);
 
+/* Where a knob is: 0 .. search_reach; of a config that is no point, of the
+ * nearest. */
+int search_value(const struct search_range *range,
+                 const struct model_config *config,
+                 enum search_knob knob);
+
 /*
  * Turn a knob by so many values, up or down, not beyond its ends. The others
  * stay where they are, as far as the rules allow. A config that is no point,

@@ -109,16 +109,14 @@ void search_probe_plan(struct search_probe *self)
 
 /* -- steps -- */
 
-static double setting(const struct model_config *config, enum search_knob knob)
+/* What a step multiplies: channels, warps, or units of a chunk. */
+static double setting(const struct search_range *range,
+                      const struct model_config *config,
+                      enum search_knob knob)
 {
-    switch (knob) {
-    case SEARCH_CHANNELS:
-        return config->channels;
-    case SEARCH_THREADS:
-        return (double)config->threads / SEARCH_THREADS_STEP;
-    default:
-        return config->chunk_bytes / config->threads / SEARCH_CHUNK_GRAIN;
-    }
+    return knob == SEARCH_THREADS
+               ? (double)config->threads / SEARCH_THREADS_STEP
+               : search_value(range, config, knob) + 1.0;
 }
 
 static struct model_config stepped(const struct search_probe *self,
@@ -126,7 +124,7 @@ static struct model_config stepped(const struct search_probe *self,
                                    const struct search_step *step)
 {
     const struct model_config *from = &self->at[index];
-    double now = setting(from, step->knob);
+    double now = setting(&self->ranges[index], from, step->knob);
     int values = (int)(floor(now * step->ratio + 0.5) - floor(now + 0.5));
 
     if (values == 0) {
