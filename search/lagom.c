@@ -121,6 +121,7 @@ static void judge(struct lagom *lagom, int index)
         finish(self, LAGOM_HIDDEN);
         if (lagom->reading.keep == SEARCH_KEEP_OLD && self->started) {
             self->config = self->before;
+            return;
         }
     } else if (lagom_is_top(&self->space, &self->config)) {
         finish(self, LAGOM_TOP);

@@ -5,6 +5,11 @@
 
 #include "model/units.h"
 
+#include <math.h>
+
+/* An H below this is what rounding leaves of 0. */
+static const double ROUNDED = 1e-9;
+
 static const char *const stops[] = {
     [LAGOM_HIDDEN] = "X' < Y'",
     [LAGOM_WORSE] = "no faster",
@@ -47,7 +52,9 @@ class_line(const struct lagom *lagom, const char *text, int index)
         model_units_print(part->bytes, MODEL_BYTES, size, sizeof(size)),
         model_config_print(&best->config, setting, sizeof(setting)));
     if (best->stop != LAGOM_NATIVE) {
-        text = model_arena_format(arena, "%s, H %.3g", text, best->priority);
+        text = model_arena_format(
+            arena, "%s, H %.3g", text,
+            fabs(best->priority) < ROUNDED ? 0.0 : best->priority);
     }
     return model_arena_format(arena, "%s, %s\n", text, stops[best->stop]);
 }
