@@ -10,7 +10,8 @@
 #
 # Published (Lagom, arXiv 2602.20656, section 4.4): AutoCCL 16 iterations with two
 # collectives, Lagom 33, "about 1:2", as evidence of linear cost. AutoCCL's number
-# here is its code's own budget: 1 of NCCL's settings, 20 random, 50 of descents.
+# here ends by its code's own budget: 1 of NCCL's settings, 20 random, 50 of
+# descents; all collectives try a candidate in one iteration.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export LC_ALL=C
