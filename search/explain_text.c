@@ -185,6 +185,23 @@ static void put_losers(const struct page *page)
     }
 }
 
+/* With -v: X and Y as a search balances them. */
+static void put_found(const struct page *page)
+{
+    const char *const *lines;
+
+    if (!page->all) {
+        return;
+    }
+    lines = search_words_found(page->arena, page->it);
+    if (lines[0] != NULL) {
+        (void)fputs("\nWindows that lagom would balance:\n", page->out);
+    }
+    for (int i = 0; lines[i] != NULL; i++) {
+        put(page, 2, lines[i]);
+    }
+}
+
 /* -- what would help -- */
 
 enum verdict { HELPS, USELESS, HARMS, STUCK };
@@ -264,6 +281,7 @@ void search_explain_text(struct sim_cli *cli,
     put(&page, 0, search_words_headline(cli->arena, it));
     (void)fputc('\n', cli->out);
     put_windows(&page);
+    put_found(&page);
     put_losers(&page);
     put_what_ifs(&page);
     (void)fputc('\n', cli->out);

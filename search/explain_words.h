@@ -54,6 +54,10 @@ const char *search_words_model(struct model_arena *arena,
                                const struct search_explanation *it,
                                int window);
 
+/* The windows that a search finds, a line each; ended by NULL. */
+const char *const *search_words_found(struct model_arena *arena,
+                                      const struct search_explanation *it);
+
 /* What bounds the longest kernel of a window when it runs alone. */
 const char *search_words_alone(struct model_arena *arena,
                                const struct search_explanation *it,
