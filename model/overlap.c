@@ -117,3 +117,15 @@ struct model_overlaps model_overlaps_make(struct model_arena *arena,
     }
     return model_overlaps_in_order(arena, workload, order, workload->op_count);
 }
+
+double model_overlap_repeats(const struct model_workload *workload,
+                             const struct model_overlap *overlap)
+{
+    int first = overlap->kernel_count > 0 ? overlap->kernels[0]
+                                          : overlap->collectives[0];
+
+    if (overlap->collective_count > 0 && overlap->collectives[0] < first) {
+        first = overlap->collectives[0];
+    }
+    return model_workload_repeats(workload, first);
+}

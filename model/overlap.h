@@ -44,4 +44,9 @@ model_overlaps_in_order(struct model_arena *arena,
                         const int *order,
                         int count);
 
+/* How often an overlap comes: as its first op, for one that reaches into the
+ * next step begins in each step. */
+double model_overlap_repeats(const struct model_workload *workload,
+                             const struct model_overlap *overlap);
+
 #endif

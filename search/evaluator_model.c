@@ -105,20 +105,6 @@ static const struct model_contender *contender_of(const struct work *work,
     return class_index >= 0 ? &work->by_class[class_index] : &work->by_op[op];
 }
 
-/* How often an overlap comes: as its first op, for one that reaches into the
-   next step begins in each step. */
-static double overlap_repeats(const struct model_workload *workload,
-                              const struct model_overlap *overlap)
-{
-    int first = overlap->kernel_count > 0 ? overlap->kernels[0]
-                                          : overlap->collectives[0];
-
-    if (overlap->collective_count > 0 && overlap->collectives[0] < first) {
-        first = overlap->collectives[0];
-    }
-    return model_workload_repeats(workload, first);
-}
-
 /* One overlap, added to the windows and the iteration. */
 static void add_overlap(const struct work *work,
                         const struct model_overlap *overlap,
@@ -131,7 +117,7 @@ static void add_overlap(const struct work *work,
         scratch, (size_t)overlap->kernel_count + 1, sizeof(const void *));
     const struct model_contender **collectives = model_arena_array(
         scratch, (size_t)overlap->collective_count + 1, sizeof(const void *));
-    double repeats = overlap_repeats(problem->workload, overlap);
+    double repeats = model_overlap_repeats(problem->workload, overlap);
     double *kernel_us = model_arena_array(
         scratch, (size_t)overlap->kernel_count + 1, sizeof(double));
     struct model_window window = {.gpu = &problem->topology->gpu,

@@ -81,8 +81,8 @@ static struct model_config raise_values(const struct search_space *space,
     struct search_candidate at = search_space_nearest(space, config);
     double channels =
         floor(fmax(at.channels + 1.0, at.channels * (1.0 + lr)) + 0.5);
-    double threads = fmax(at.threads + (double)SEARCH_THREADS_STEP,
-                          at.threads * (1.0 + lr));
+    double threads =
+        fmax(at.threads + (double)SEARCH_THREADS_STEP, at.threads * (1.0 + lr));
     double steps =
         floor((threads - space->threads_min) / SEARCH_THREADS_STEP + 0.5);
     double unit_bytes;
@@ -97,8 +97,8 @@ static struct model_config raise_values(const struct search_space *space,
     at.multiple = 1;
     unit_bytes = search_space_config(space, &at).chunk_bytes;
     up = (int)fmin(floor(config->chunk_bytes / unit_bytes) + 1.0, chunks);
-    at.multiple = search_space_multiple(space, &at,
-                                        config->chunk_bytes * (1.0 + lr));
+    at.multiple =
+        search_space_multiple(space, &at, config->chunk_bytes * (1.0 + lr));
     at.multiple = up > at.multiple ? up : at.multiple;
     return search_space_config(space, &at);
 }

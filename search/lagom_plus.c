@@ -25,8 +25,9 @@
  *            single classes (probe.h).
  *
  * It ends when the best plan is within STOP_RATIO of what no plan can beat
- * (bound.h), when no probe gains, or after PER_CLASS measurements a class and
- * ONCE more: linear in the classes, as Lagom is, with fewer for each.
+ * (bound.h), when PATIENCE measurements in a row gained nothing, or after
+ * PER_CLASS measurements a class and ONCE more. So mostly there are about ten,
+ * however many classes.
  */
 #include "search/bound.h"
 #include "search/probe.h"
@@ -34,7 +35,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { ONCE = 12, PER_CLASS = 4, BALANCES_MAX = 5 };
+enum { ONCE = 12, PER_CLASS = 4, PATIENCE = 10, BALANCES_MAX = 5 };
 
 static const double STOP_RATIO = 0.001;
 
@@ -191,6 +192,7 @@ static enum model_status find(struct search_task *task,
     }
     probe.bound_us = search_bound_us(task->arena, task->problem);
     probe.stop_ratio = STOP_RATIO;
+    probe.patience = PATIENCE;
     if (task->problem->class_count > 0 && has_options(&probe)) {
         status = find_plan(&probe);
     }

@@ -19,7 +19,7 @@ static size_t classes_of(const struct search_probe *self)
 
 bool search_probe_is_over(const struct search_probe *self)
 {
-    return self->trial.left <= 0 ||
+    return self->trial.left <= 0 || self->in_vain >= self->patience ||
            (self->at_us >= self->bound_us &&
             self->at_us <= self->bound_us * (1.0 + self->stop_ratio));
 }
@@ -56,6 +56,7 @@ enum model_status search_probe_start(struct search_probe *self,
     enum model_status status;
 
     *self = (struct search_probe){
+        .patience = budget,
         .ranges = search_ranges(task->arena, problem),
         .at = model_arena_array(task->arena, classes, sizeof(*self->at)),
         .next = model_arena_array(task->arena, classes, sizeof(*self->next)),
@@ -80,6 +81,7 @@ search_probe_measure(struct search_probe *self, bool *fresh, bool *gained)
 
     *fresh = status == MODEL_OK && self->trial.tried_count > before;
     *gained = *fresh && us < self->at_us * (1.0 - SEARCH_GAIN_MIN);
+    self->in_vain = *gained ? 0 : self->in_vain + (*fresh ? 1 : 0);
     if (*gained) {
         take(self, self->next, us);
     }

@@ -20,6 +20,8 @@ struct search_probe {
     double bound_us;   /* no plan is faster; what is measured below says that
                           it does not hold here, and then it counts for nothing */
     double stop_ratio; /* so near to the bound there is nothing to search for */
+    int patience;      /* measurements in a row that may gain nothing */
+    int in_vain;       /* of those at the end so far */
     struct model_config *at; /* by class: the best plan */
     double at_us;
     struct search_measure known; /* of the best plan */
@@ -47,7 +49,7 @@ enum model_status search_probe_start(struct search_probe *self,
                                      int budget,
                                      struct model_arena *scratch);
 
-/* The budget is used up, or the best plan is good enough. */
+/* The budget or the patience is used up, or the best plan is good enough. */
 bool search_probe_is_over(const struct search_probe *self);
 
 /*

@@ -33,6 +33,7 @@ struct pattern {
     const struct model_overlap *first;
     const struct model_kernel **kernels;
     double count;
+    int window; /* of its collectives, or -1 */
 };
 
 struct search_surrogate {
@@ -215,15 +216,11 @@ static bool same_kernels(const struct search_surrogate *self,
                          const struct model_overlap *a,
                          const struct model_overlap *b)
 {
-    const struct search_problem *problem = self->problem;
-
     if (a->kernel_count != b->kernel_count) {
         return false;
     }
     for (int i = 0; i < a->kernel_count; i++) {
-        if (problem->window_of[a->kernels[i]] !=
-                problem->window_of[b->kernels[i]] ||
-            !sim_alone_same(op_at(self, a->kernels[i]),
+        if (!sim_alone_same(op_at(self, a->kernels[i]),
                             op_at(self, b->kernels[i]))) {
             return false;
         }
@@ -269,20 +266,36 @@ kernels_of(struct search_surrogate *self, const struct model_overlap *overlap)
     return list;
 }
 
+/* The first window that one of its collectives is in. */
+static int window_of(const struct search_surrogate *self,
+                     const struct model_overlap *overlap)
+{
+    for (int i = 0; i < overlap->collective_count; i++) {
+        int window = self->problem->window_of[overlap->collectives[i]];
+
+        if (window >= 0) {
+            return window;
+        }
+    }
+    return -1;
+}
+
 static void add_overlap(struct search_surrogate *self,
                         const struct model_overlap *overlap)
 {
+    double repeats = model_overlap_repeats(self->problem->workload, overlap);
+
     for (int i = 0; i < self->pattern_count; i++) {
         struct pattern *pattern = &self->patterns[i];
 
         if (same_collectives(self, pattern->first, overlap) &&
             same_kernels(self, pattern->first, overlap)) {
-            pattern->count += 1.0;
+            pattern->count += repeats;
             return;
         }
     }
-    self->patterns[self->pattern_count++] =
-        (struct pattern){overlap, kernels_of(self, overlap), 1.0};
+    self->patterns[self->pattern_count++] = (struct pattern){
+        overlap, kernels_of(self, overlap), repeats, window_of(self, overlap)};
 }
 
 /* Collectives whose ops say all: their one option. */
@@ -435,7 +448,7 @@ static void choose(struct search_surrogate *self, const int *chosen)
     }
 }
 
-/* An overlap's max(X, Y), all of them added to what is expected. */
+/* An overlap's max(X, Y); its Y is added to what is expected. */
 static double pattern_us(struct search_surrogate *self,
                          const struct pattern *pattern)
 {
@@ -447,8 +460,7 @@ static double pattern_us(struct search_surrogate *self,
                                   .collectives = self->collectives,
                                   .collective_count =
                                       overlap->collective_count};
-    double x_us;
-    double y_us = 0.0;
+    struct model_window_cost cost;
 
     for (int i = 0; i < overlap->collective_count; i++) {
         int op = overlap->collectives[i];
@@ -456,17 +468,17 @@ static double pattern_us(struct search_surrogate *self,
 
         self->collectives[i] = class_index >= 0 ? &self->contenders[class_index]
                                                 : &self->fixed[op].contender;
-        self->expected.comm_us[problem->window_of[op]] +=
-            pattern->count * self->collectives[i]->time_us;
     }
-    x_us = model_window_cost(&window, self->kernel_us).x_us;
+    cost = model_window_cost(&window, self->kernel_us);
     for (int i = 0; i < overlap->kernel_count; i++) {
-        int at = problem->window_of[overlap->kernels[i]];
-
-        self->expected.kernel_us[at] += pattern->count * self->kernel_us[i];
-        y_us += self->kernel_us[i] * self->window_scale[at];
+        search_measure_kernel(problem, overlap->kernels[i],
+                              pattern->count * self->kernel_us[i],
+                              &self->expected);
     }
-    return pattern->count * fmax(x_us, y_us);
+    return pattern->count *
+           fmax(cost.x_us, pattern->window >= 0
+                               ? cost.y_us * self->window_scale[pattern->window]
+                               : cost.y_us);
 }
 
 double search_surrogate_us(struct search_surrogate *self, const int *chosen)
@@ -475,7 +487,6 @@ double search_surrogate_us(struct search_surrogate *self, const int *chosen)
 
     choose(self, chosen);
     for (int i = 0; i < self->problem->window_count; i++) {
-        self->expected.comm_us[i] = 0.0;
         self->expected.kernel_us[i] = 0.0;
     }
     for (int i = 0; i < self->pattern_count; i++) {

