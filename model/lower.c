@@ -5,7 +5,8 @@
 
 #include <limits.h>
 
-const char *const model_parallel_names[] = {"fsdp", "ep", "tp", "dp", NULL};
+const char *const model_parallel_names[] = {"fsdp", "ep", "tp",
+                                            "dp",   "pp", NULL};
 
 /* By parallelism: how it is lowered, and kernels and collectives of a layer
    and step at most. */
@@ -17,7 +18,8 @@ static const struct {
 } lowerings[] = {{model_lower_fsdp, 40.0},
                  {model_lower_ep, 120.0},
                  {model_lower_tp, 60.0},
-                 {model_lower_tp, 30.0}};
+                 {model_lower_tp, 30.0},
+                 {model_lower_pp, 60.0}};
 
 #define AT(member) offsetof(struct model_transformer, member)
 
@@ -87,7 +89,8 @@ const struct model_field model_parallel_fields[] = {
      .required = true,
      .help = "fsdp: sharded over all ranks; ep: experts spread over ranks, "
              "two halves of the batch in turns; tp: layers cut over ranks, and "
-             "replicas of them; dp: a replica on each rank"},
+             "replicas of them; dp: a replica on each rank; pp: tp, and layers "
+             "spread over stages"},
     SOME("expert_ranks",
          expert_ranks,
          16777216,
@@ -100,17 +103,29 @@ const struct model_field model_parallel_fields[] = {
          backward_prefetch,
          "true",
          "fsdp: gather the next layer before this one's gradients"),
-    SOME("size", shards, 16777216, "tp: ranks that share each layer"),
+    SOME("size", shards, 16777216, "tp, pp: ranks that share each layer"),
+    {.key = "stages",
+     .kind = MODEL_FIELD_COUNT,
+     .dimension = MODEL_COUNT,
+     .offset = AT(stages),
+     .min = 1,
+     .max = 1e4,
+     .default_text = "1",
+     .help = "pp: parts of the layers, one behind another (1F1B)"},
+    FLAG("overlap_sends",
+         overlap_sends,
+         "false",
+         "pp: activations and gradients are sent beside the next micro-batch"),
     FLAG("domino",
          domino,
          "true",
-         "tp: two halves of the batch in turns, so that they overlap"),
+         "tp, pp: two halves of the batch in turns, so that they overlap"),
     {.key = "bucket",
      .kind = MODEL_FIELD_QUANTITY,
      .dimension = MODEL_BYTES,
      .offset = AT(bucket_bytes),
      .default_text = "80 MB",
-     .help = "tp, dp: gradients that are reduced together, at least"},
+     .help = "tp, pp, dp: gradients that are reduced together, at least"},
     {.key = NULL}};
 
 /* Keys of `parallel` that only some kinds have. */
@@ -120,9 +135,11 @@ static const struct {
 } owners[] = {{"expert_ranks", 1 << MODEL_EP},
               {"forward_prefetch", 1 << MODEL_FSDP},
               {"backward_prefetch", 1 << MODEL_FSDP},
-              {"size", 1 << MODEL_TP},
-              {"domino", 1 << MODEL_TP},
-              {"bucket", 1 << MODEL_TP | 1 << MODEL_DP}};
+              {"size", 1 << MODEL_TP | 1 << MODEL_PP},
+              {"domino", 1 << MODEL_TP | 1 << MODEL_PP},
+              {"stages", 1 << MODEL_PP},
+              {"overlap_sends", 1 << MODEL_PP},
+              {"bucket", 1 << MODEL_TP | 1 << MODEL_DP | 1 << MODEL_PP}};
 
 static const char *const simulate_names[] = {"steady", "all", NULL};
 
@@ -221,9 +238,9 @@ static enum model_status check_size(const struct model_node *root,
                                     const struct model_transformer *transformer,
                                     struct model_errors *errors)
 {
-    double step =
-        lowerings[transformer->parallel].layer_ops * transformer->layers;
-    double ops = step * model_steps_listed(transformer);
+    double step = lowerings[transformer->parallel].layer_ops *
+                  transformer->layers / transformer->stages;
+    double ops = step * (model_steps_listed(transformer) + transformer->stages);
     double heads = (double)transformer->micro_batch * transformer->heads *
                    transformer->sequence;
 
@@ -272,7 +289,9 @@ enum model_status model_lower(struct model_builder *builder,
         check_owners(root, &transformer, errors) != MODEL_OK ||
         model_moe_check(root, &transformer, rank_count, errors) != MODEL_OK ||
         model_tp_check(root, &transformer, rank_count, errors) != MODEL_OK ||
-        model_steps_check(root, &transformer, rank_count / transformer.shards,
+        model_pp_check(root, &transformer, rank_count, errors) != MODEL_OK ||
+        model_steps_check(root, &transformer,
+                          rank_count / transformer.shards / transformer.stages,
                           errors) != MODEL_OK ||
         check_size(root, &transformer, errors) != MODEL_OK) {
         return MODEL_BAD_INPUT;

@@ -33,9 +33,11 @@ struct model_transformer {
     int type;            /* enum model_type */
     int parallel;        /* enum model_parallel */
     int expert_ranks;    /* ep: of a group that shares the experts */
-    int shards;          /* tp: ranks that share a layer */
-    bool domino;         /* tp: a micro-batch in two halves */
-    double bucket_bytes; /* tp, dp: gradients reduced together */
+    int shards;          /* tp, pp: ranks that share a layer */
+    bool domino;         /* tp, pp: a micro-batch in two halves */
+    double bucket_bytes; /* tp, pp, dp: gradients reduced together */
+    int stages;          /* pp: parts of the layers; 1 for others */
+    bool overlap_sends;  /* pp */
     bool forward_prefetch;
     bool backward_prefetch;
     int micro_batch; /* sequences per rank and step */
@@ -53,6 +55,7 @@ enum model_parallel {
     MODEL_EP,
     MODEL_TP,
     MODEL_DP,
+    MODEL_PP,
     MODEL_PARALLELS
 };
 
@@ -189,6 +192,18 @@ enum model_status model_tp_check(const struct model_node *root,
                                  int rank_count,
                                  struct model_errors *errors);
 void model_lower_tp(struct model_builder *builder,
+                    const struct model_transformer *transformer,
+                    int rank_count);
+
+/*
+ * Pipeline parallelism in `stages` parts of the layers, each cut like tp, and
+ * replicas of it all, pp.c. The check is whether they divide; for any kind.
+ */
+enum model_status model_pp_check(const struct model_node *root,
+                                 const struct model_transformer *t,
+                                 int rank_count,
+                                 struct model_errors *errors);
+void model_lower_pp(struct model_builder *builder,
                     const struct model_transformer *transformer,
                     int rank_count);
 
