@@ -17,7 +17,6 @@
  *   before     until it is first chosen a class runs with NCCL's own settings
  *   measured   x, Y and their primes are of the last two steps of the window; x
  *              of H is the sum over the class's collectives, as Y is a sum
- *   worse      a gain under GAIN_MIN counts as none
  *   subspaces  the climb is made once per subspace (algorithm, protocol,
  *              transport), for all classes alike, and each window keeps the one
  *              with the smaller max(X, Y)
@@ -106,16 +105,21 @@ static void judge(struct lagom *lagom, int index)
     double x_us = lagom->now.x_us[index];
     bool compared = self->started || lagom->reading.first == SEARCH_FIRST_NCCL;
 
-    if (compared && x_us > before_us * (1.0 - GAIN_MIN)) {
+    double least_gain =
+        lagom->reading.worse == SEARCH_WORSE_LITTLE ? GAIN_MIN : 0.0;
+
+    if (compared && x_us > before_us * (1.0 - least_gain)) {
         self->config = self->before;
         finish(self, LAGOM_WORSE);
         return;
     }
     if (self->started) {
         self->raise = lagom_rate(&lagom->reading, before_us, x_us);
-        self->priority =
-            (lagom->now.kernel_us[window] - lagom->seen.kernel_us[window]) /
-            ((before_us - x_us) * part->op_count);
+        self->priority = before_us > x_us
+                             ? (lagom->now.kernel_us[window] -
+                                lagom->seen.kernel_us[window]) /
+                                   ((before_us - x_us) * part->op_count)
+                             : HUGE_VAL;
     }
     if (hides(lagom, window)) {
         finish(self, LAGOM_HIDDEN);

@@ -30,6 +30,8 @@ enum search_reading_scale {
 
 enum search_reading_first { SEARCH_FIRST_SKIP, SEARCH_FIRST_NCCL };
 
+enum search_reading_worse { SEARCH_WORSE_LITTLE, SEARCH_WORSE_LONGER };
+
 enum search_reading_keep { SEARCH_KEEP_NEW, SEARCH_KEEP_OLD };
 
 enum search_reading_balance { SEARCH_BALANCE_WINDOW, SEARCH_BALANCE_ITERATION };
@@ -50,6 +52,7 @@ struct search_reading {
     int most;
     int scale;
     int first;
+    int worse;
     int keep;
     int balance;
     int turns;

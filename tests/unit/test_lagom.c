@@ -310,6 +310,21 @@ static void the_first_may_be_compared_with_nccl(void **state)
     assert_near(outcome.configs[0].chunk_bytes, 2097152, 0);
 }
 
+/* 10 us whatever the settings: the second look is no gain, but never longer. */
+static void no_gain_may_go_on(void **state)
+{
+    struct search_outcome little = read_as(
+        *state, make_form(*state, 1, x_of_10, y_of_0), "worse=little", "no fa");
+    struct search_outcome longer =
+        read_as(*state, make_form(*state, 1, x_of_10, y_of_0), "worse=longer",
+                "H inf, at the largest settings");
+
+    is_least(&little.configs[0]);
+    assert_int_equal(little.evaluations, 1 + 2 + 1);
+    assert_int_equal(longer.configs[0].channels, 84);
+    assert_true(longer.evaluations > 100); /* each raise is the least, 0.01 */
+}
+
 /* The one before the balance: its 1e9 / chunk is still above 5000 us. */
 static void the_old_may_be_kept(void **state)
 {
@@ -530,6 +545,7 @@ int main(void)
         cmocka_unit_test(lr_is_read_in_three_ways),
         cmocka_unit_test(lr_is_a_part_of_three_things),
         cmocka_unit_test(the_first_may_be_compared_with_nccl),
+        cmocka_unit_test(no_gain_may_go_on),
         cmocka_unit_test(the_old_may_be_kept),
         cmocka_unit_test(nccl_may_be_left_out),
         cmocka_unit_test(transports_may_be_left_out),
