@@ -194,12 +194,13 @@ double search_bound_collective_us(const struct search_problem *problem,
 
 /* -- the longest path -- */
 
-struct path {
+struct search_bound {
     const struct search_problem *problem;
-    const double *class_us; /* or NULL */
-    double *least_us;       /* by op */
+    const double *class_us; /* what is known of classes, or NULL */
+    double *least_us;       /* by op, whatever is known */
     int *before;            /* by op: the one before it on its stream, or -1 */
     double *end_us;
+    double sums_us;
 };
 
 /* Is the rank that stands for all in an op? */
@@ -210,25 +211,29 @@ static bool takes_part(const struct search_problem *problem,
            model_group_member(&problem->workload->groups[op->group], 0) >= 0;
 }
 
-static double least_us(const struct path *path, int op)
+static double least_us(const struct search_problem *problem, int op)
 {
-    const struct search_problem *problem = path->problem;
     const struct model_op *self = &problem->workload->ops[op];
     struct model_kernel kernel;
-    double us;
 
-    if (!model_op_is_collective(self)) {
-        kernel = model_op_kernel(self, &problem->topology->gpu);
-        return model_kernel_bound_us(&kernel, &problem->topology->gpu);
+    if (model_op_is_collective(self)) {
+        return search_bound_collective_us(problem, self);
     }
-    us = search_bound_collective_us(problem, self);
-    return path->class_us != NULL && problem->class_of[op] >= 0
-               ? fmax(us, path->class_us[problem->class_of[op]])
-               : us;
+    kernel = model_op_kernel(self, &problem->topology->gpu);
+    return model_kernel_bound_us(&kernel, &problem->topology->gpu);
+}
+
+/* The same with what is known of its class. */
+static double known_us(const struct search_bound *path, int op)
+{
+    return path->class_us != NULL && path->problem->class_of[op] >= 0
+               ? fmax(path->least_us[op],
+                      path->class_us[path->problem->class_of[op]])
+               : path->least_us[op];
 }
 
 /* When an op ends at the earliest, by when the others do. */
-static double end_us(const struct path *path, int op, double issue_us)
+static double end_us(const struct search_bound *path, int op, double issue_us)
 {
     const struct search_problem *problem = path->problem;
     const struct model_op *self = &problem->workload->ops[op];
@@ -249,12 +254,12 @@ static double end_us(const struct path *path, int op, double issue_us)
         begin_us = fmax(begin_us, issue_us);
     }
     begin_us += problem->topology->gpu.launch_us;
-    return fmax(begin_us, awaited_us) + path->least_us[op] - ROUNDING_US;
+    return fmax(begin_us, awaited_us) + known_us(path, op) - ROUNDING_US;
 }
 
 /* One pass over the ops; true when an end moved. Ops are mostly listed in the
  * order in which they run, and then a second pass moves none. */
-static bool extend(struct path *path)
+static bool extend(struct search_bound *path)
 {
     const struct model_workload *workload = path->problem->workload;
     double issue_us = 0.0;
@@ -273,7 +278,7 @@ static bool extend(struct path *path)
 }
 
 /* When all of some ops have ended. */
-static double last_end_us(const struct path *path, int first, int end)
+static double last_end_us(const struct search_bound *path, int first, int end)
 {
     double last_us = 0.0;
 
@@ -284,7 +289,7 @@ static double last_end_us(const struct path *path, int first, int end)
 }
 
 /* What the steps of a cycle add that are not listed. */
-static double cycle_us(const struct path *path)
+static double cycle_us(const struct search_bound *path)
 {
     const struct model_cycle *cycle = &path->problem->workload->cycle;
     int before = cycle->first - (cycle->end - cycle->first);
@@ -296,10 +301,13 @@ static double cycle_us(const struct path *path)
                : 0.0;
 }
 
-static double path_us(struct path *path)
+static double path_us(struct search_bound *path)
 {
     int ops = path->problem->workload->op_count;
 
+    for (int i = 0; i < ops; i++) {
+        path->end_us[i] = 0.0;
+    }
     /* A circle would go on for ever: the simulator reports it. */
     for (int passes = 0; passes <= ops && extend(path); passes++) {
     }
@@ -378,34 +386,40 @@ static double sums_us(const struct search_problem *problem)
                 fmax(sums.gpu_links, sums.node_links));
 }
 
-double search_bound_given_us(struct model_arena *arena,
-                             const struct search_problem *problem,
-                             const double *class_us)
+struct search_bound *search_bound_new(struct model_arena *arena,
+                                      const struct search_problem *problem)
 {
     const struct model_workload *workload = problem->workload;
     size_t ops = (size_t)workload->op_count + 1;
     int *tail = model_arena_array(arena, (size_t)workload->stream_count + 1,
                                   sizeof(*tail));
-    struct path path = {
+    struct search_bound *self = model_arena_alloc(arena, sizeof(*self));
+
+    *self = (struct search_bound){
         .problem = problem,
-        .class_us = class_us,
         .least_us = model_arena_array(arena, ops, sizeof(double)),
         .before = model_arena_array(arena, ops, sizeof(int)),
-        .end_us = model_arena_array(arena, ops, sizeof(double))};
-
+        .end_us = model_arena_array(arena, ops, sizeof(double)),
+        .sums_us = sums_us(problem)};
     for (int i = 0; i < workload->stream_count; i++) {
         tail[i] = -1;
     }
     for (int i = 0; i < workload->op_count; i++) {
-        path.before[i] = tail[workload->ops[i].stream];
+        self->before[i] = tail[workload->ops[i].stream];
         tail[workload->ops[i].stream] = i;
-        path.least_us[i] = least_us(&path, i);
+        self->least_us[i] = least_us(problem, i);
     }
-    return fmax(path_us(&path), sums_us(problem)) * (1.0 - ROUNDING_RATIO);
+    return self;
+}
+
+double search_bound_given_us(struct search_bound *self, const double *class_us)
+{
+    self->class_us = class_us;
+    return fmax(path_us(self), self->sums_us) * (1.0 - ROUNDING_RATIO);
 }
 
 double search_bound_us(struct model_arena *arena,
                        const struct search_problem *problem)
 {
-    return search_bound_given_us(arena, problem, NULL);
+    return search_bound_given_us(search_bound_new(arena, problem), NULL);
 }

@@ -23,17 +23,24 @@
 
 #include "search/problem.h"
 
+struct search_bound;
+
 /* The bound, us. Work space comes from the arena. */
 double search_bound_us(struct model_arena *arena,
                        const struct search_problem *problem);
 
 /*
- * The same where more is known of the plan: a least time of each class, us;
- * what is below the collective's own least counts as that.
+ * For many bounds of one problem, of which more and more is known. Lives in the
+ * arena and borrows the problem.
  */
-double search_bound_given_us(struct model_arena *arena,
-                             const struct search_problem *problem,
-                             const double *class_us);
+struct search_bound *search_bound_new(struct model_arena *arena,
+                                      const struct search_problem *problem);
+
+/*
+ * The bound where a least time of each class is known, us, without launch; what
+ * is below the collective's own least counts as that. NULL: nothing is known.
+ */
+double search_bound_given_us(struct search_bound *self, const double *class_us);
 
 /*
  * A time that no algorithm of collective.h, protocol, transport, number of

@@ -29,7 +29,6 @@
  * PER_CLASS measurements a class and ONCE more. So mostly there are about ten,
  * however many classes.
  */
-#include "search/bound.h"
 #include "search/probe.h"
 
 #include <math.h>
@@ -38,14 +37,7 @@
 enum { ONCE = 12, PER_CLASS = 4, PATIENCE = 10, BALANCES_MAX = 5 };
 
 static const double STOP_RATIO = 0.001;
-
-static const struct search_step steps[] = {
-    {SEARCH_CHUNK, 0.5},     {SEARCH_CHUNK, 2.0},    {SEARCH_THREADS, 1.5},
-    {SEARCH_THREADS, 0.67},  {SEARCH_CHANNELS, 1.3}, {SEARCH_CHANNELS, 0.75},
-    {SEARCH_CHANNELS, 0.25},
-};
-
-enum { STEPS = sizeof(steps) / sizeof(steps[0]) };
+static const double GAIN_MIN = 0.0005;
 
 /* -- start and balance -- */
 
@@ -149,16 +141,6 @@ static enum model_status check_lagom(struct search_probe *self)
 
 /* -- all of it -- */
 
-static bool has_options(const struct search_probe *self)
-{
-    for (int i = 0; i < self->trial.task->problem->class_count; i++) {
-        if (search_surrogate_options(self->surrogate, i) == 0) {
-            return false;
-        }
-    }
-    return true;
-}
-
 static enum model_status find_plan(struct search_probe *self)
 {
     int classes = self->trial.task->problem->class_count;
@@ -168,11 +150,11 @@ static enum model_status find_plan(struct search_probe *self)
         status = check_lagom(self);
     }
     if (status == MODEL_OK) {
-        status = search_probe_steps(self, steps, STEPS, SEARCH_ALL,
-                                    SEARCH_ALL + 1, STEPS);
+        status = search_probe_steps(self, search_coarse, SEARCH_COARSE,
+                                    SEARCH_ALL, SEARCH_ALL + 1);
     }
-    return status == MODEL_OK ? search_probe_steps(self, steps, STEPS, 0,
-                                                   classes, STEPS * classes)
+    return status == MODEL_OK ? search_probe_steps(self, search_coarse,
+                                                   SEARCH_COARSE, 0, classes)
                               : status;
 }
 
@@ -190,10 +172,10 @@ static enum model_status find(struct search_task *task,
     if (status != MODEL_OK) {
         return status;
     }
-    probe.bound_us = search_bound_us(task->arena, task->problem);
     probe.stop_ratio = STOP_RATIO;
     probe.patience = PATIENCE;
-    if (task->problem->class_count > 0 && has_options(&probe)) {
+    probe.gain_min = GAIN_MIN;
+    if (search_probe_can_run(&probe)) {
         status = find_plan(&probe);
     }
     search_trial_finish(&probe.trial);

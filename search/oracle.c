@@ -2,39 +2,49 @@
  * oracle.c - the best plan that can be found, to judge the others by.
  *
  * Where all combinations of all candidates of all classes are few, they are all
- * measured: the result is then the optimum of the space. Otherwise:
+ * measured: the result is then the optimum of the space. Otherwise branches are
+ * cut and the rest is searched in the order of what it promises:
  *
- *   starts   every other strategy of the table finds its plan first, so that
- *            the oracle is never worse than one of them
- *   descent  from the best start; for each class and knob, steps of half the
- *            range, then half of that, down to one value, up and down, as long
- *            as they gain; until no step of any knob gains
- *   next     from the best plan so far with one class redrawn at random; the
- *            starts come first, in the order of their times
+ *   starts   what lagom+ and lagom find; with a budget of ASKED and more what
+ *            all other strategies of the table find
+ *   bound    Of a plan the collectives' times alone are known in closed form,
+ *            and no simulated collective is faster in company (surrogate.h).
+ * The longest path with these (bound.h) is a lower bound of the plan's
+ *            iteration, and with the time of one class alone, the others at
+ *            what no configuration can beat, of all plans that share it: none
+ *            of either is measured that is above the best so far.
+ *   descent  of what is left, steps of each knob, coarse and then fine, of all
+ *            classes at once and of each, those first that the cost model,
+ *            scaled to the best plan, expects most of (surrogate.h)
+ *   next     the best plan with one class at another option of its front, drawn
+ *            at random from those that the bound leaves; descend from there
  *
- * until the budget is used up. The budget counts what the oracle measures
- * itself; the other strategies come on top. How far the result may be from the
- * optimum is what search_bound_us says: compare prints it.
+ * until the budget is used up or the best plan is proven: all plans measured or
+ * cut, or the best within PROVEN of the bound of all. The budget counts what
+ * the oracle measures itself; the other strategies come on top. The account
+ * says which it was, or how far the bound is.
  */
-#include "search/moves.h"
-#include "search/trial.h"
+#include "search/probe.h"
 
+#include "model/units.h"
+
+#include <math.h>
 #include <string.h>
 
-enum { BUDGET = 1000, STARTS_MAX = 16 };
+enum { BUDGET = 150, ASKED = 1000, VAIN_MAX = 100 };
 
-struct oracle {
-    struct search_trial trial;
-    struct search_range *ranges;
-    gsl_rng *random;
-    struct model_config *at; /* by class: where the descent is */
-    double at_us;
+static const double PROVEN = 0.001;
+static const double GAIN_MIN = 0.0001;
+
+/* What lies between the coarse ones and beyond. */
+static const struct search_step fine[] = {
+    {SEARCH_CHUNK, 0.25},   {SEARCH_CHUNK, 0.75},   {SEARCH_CHUNK, 0.9},
+    {SEARCH_CHUNK, 1.1},    {SEARCH_CHUNK, 1.4},    {SEARCH_CHUNK, 4.0},
+    {SEARCH_THREADS, 0.9},  {SEARCH_THREADS, 1.1},  {SEARCH_CHANNELS, 0.5},
+    {SEARCH_CHANNELS, 0.9}, {SEARCH_CHANNELS, 1.1}, {SEARCH_CHANNELS, 2.0},
 };
 
-static int classes_of(const struct oracle *self)
-{
-    return self->trial.task->problem->class_count;
-}
+enum { FINE = sizeof(fine) / sizeof(fine[0]) };
 
 /* -- all combinations -- */
 
@@ -81,7 +91,7 @@ static void list_subspace(const struct search_space *space,
     }
 }
 
-static struct candidates list_class(const struct oracle *self, int index)
+static struct candidates list_class(const struct search_probe *self, int index)
 {
     const struct model_config *fixed =
         &self->trial.task->problem->classes[index].fixed;
@@ -109,27 +119,29 @@ static bool advance(const struct candidates *by_class, int classes, int *digits)
     return false;
 }
 
-static enum model_status try_all(struct oracle *self,
+static enum model_status try_all(struct search_probe *self,
                                  const struct candidates *by_class)
 {
-    int classes = classes_of(self);
+    int classes = self->trial.task->problem->class_count;
     int *digits = model_arena_array(self->trial.task->arena,
                                     (size_t)classes + 1, sizeof(*digits));
     enum model_status status;
+    bool fresh;
+    bool gained;
 
     do {
         for (int i = 0; i < classes; i++) {
-            self->at[i] = by_class[i].list[digits[i]];
+            self->next[i] = by_class[i].list[digits[i]];
         }
-        status = search_trial_try(&self->trial, self->at, &self->at_us);
+        status = search_probe_measure(self, &fresh, &gained);
     } while (status == MODEL_OK && advance(by_class, classes, digits));
     return status;
 }
 
 /* The candidates by class, or NULL when the budget is too small for all. */
-static struct candidates *list_all(const struct oracle *self)
+static struct candidates *list_all(const struct search_probe *self)
 {
-    int classes = classes_of(self);
+    int classes = self->trial.task->problem->class_count;
     struct candidates *by_class = model_arena_array(
         self->trial.task->arena, (size_t)classes + 1, sizeof(*by_class));
     double combinations = 1.0;
@@ -144,146 +156,167 @@ static struct candidates *list_all(const struct oracle *self)
     return by_class;
 }
 
-/* -- descents -- */
+/* -- starts -- */
 
-/* Step a knob of a class; *gained when it shortens the iteration. */
-static enum model_status try_step(struct oracle *self,
-                                  int index,
-                                  enum search_knob knob,
-                                  int values,
-                                  bool *gained)
+static bool is_cheap(const struct search_strategy *strategy)
 {
-    struct model_config kept = self->at[index];
-    enum model_status status;
-    double iteration_us;
-
-    self->at[index] = search_turn(&self->ranges[index], &kept, knob, values);
-    status = search_trial_try(&self->trial, self->at, &iteration_us);
-    *gained = status == MODEL_OK && iteration_us < self->at_us;
-    if (*gained) {
-        self->at_us = iteration_us;
-    } else {
-        self->at[index] = kept;
-    }
-    return status;
+    return strategy->find == search_find_lagom ||
+           strategy->find == search_find_lagom_plus;
 }
 
-/* Steps of a knob, from half its range down to one value. */
-static enum model_status
-descend_knob(struct oracle *self, int index, enum search_knob knob, bool *any)
+static enum model_status find_starts(struct search_probe *self, bool all)
 {
-    int reach = search_reach(&self->ranges[index], &self->at[index], knob);
-    enum model_status status = MODEL_OK;
-
-    for (int step = (reach + 1) / 2; status == MODEL_OK && step > 0;) {
-        bool up = false;
-        bool down = false;
-
-        status = try_step(self, index, knob, step, &up);
-        if (status == MODEL_OK && !up) {
-            status = try_step(self, index, knob, -step, &down);
-        }
-        *any = *any || up || down;
-        if (!up && !down) {
-            step /= 2;
-        }
-    }
-    return status;
-}
-
-static enum model_status descend(struct oracle *self)
-{
-    enum model_status status = MODEL_OK;
-    bool any = true;
-
-    while (status == MODEL_OK && any && self->trial.left > 0) {
-        any = false;
-        for (int i = 0; status == MODEL_OK && i < classes_of(self); i++) {
-            for (int k = 0; status == MODEL_OK && k < SEARCH_KNOBS; k++) {
-                status = descend_knob(self, i, (enum search_knob)k, &any);
-            }
-        }
-    }
-    return status;
-}
-
-/* -- where descents start -- */
-
-/* What the other strategies find becomes tried, too; indices in starts. */
-static enum model_status find_starts(struct oracle *self, int *starts)
-{
-    struct search_trial *trial = &self->trial;
-    struct search_task task = *trial->task;
+    struct search_task task = *self->trial.task;
     enum model_status status = MODEL_OK;
 
     task.budget = 0; /* their own */
     for (int i = 0; status == MODEL_OK && search_strategies[i].name != NULL;
          i++) {
-        if (search_strategies[i].find != search_find_oracle) {
-            status = search_strategies[i].find(&task, trial->outcome);
-            if (status == MODEL_OK) {
-                status = search_trial_add(trial, trial->outcome->configs);
-            }
+        const struct search_strategy *strategy = &search_strategies[i];
+
+        if (strategy->find == search_find_oracle ||
+            (!all && !is_cheap(strategy))) {
+            continue;
         }
-    }
-    for (int i = 0; i < trial->tried_count; i++) {
-        starts[i] = i;
+        status = strategy->find(&task, self->trial.outcome);
+        if (status == MODEL_OK) {
+            status = search_probe_add(self, self->trial.outcome->configs);
+        }
     }
     return status;
 }
 
-/* The fastest start that no descent began at, which is then marked; or -1. */
-static int next_start(const struct oracle *self, int *starts, int count)
+/* -- descents -- */
+
+/* Can a class not have this option in any plan that is better than the best? */
+static bool is_cut(struct search_probe *self, int index, int option)
 {
-    int best = -1;
-
-    for (int i = 0; i < count; i++) {
-        if (starts[i] >= 0 &&
-            (best < 0 || self->trial.tried[starts[i]].iteration_us <
-                             self->trial.tried[starts[best]].iteration_us)) {
-            best = i;
-        }
+    for (int i = 0; i < self->trial.task->problem->class_count; i++) {
+        self->alone_us[i] =
+            i == index ? search_surrogate_alone_us(self->surrogate, i, option)
+                       : 0.0;
     }
-    if (best >= 0) {
-        int found = starts[best];
-
-        starts[best] = -1;
-        return found;
-    }
-    return -1;
+    return search_probe_bounds(self) &&
+           search_bound_given_us(self->bound, self->alone_us) >= self->at_us;
 }
 
-/* Put the descent at a start, or near the best plan so far. */
-static enum model_status begin(struct oracle *self, int start)
+/* A plan near the best: another option of one class, of those that are left. */
+static enum model_status
+jump(struct search_probe *self, gsl_rng *random, bool *fresh)
 {
-    struct search_trial *trial = &self->trial;
-    const struct search_tried *from =
-        &trial->tried[start >= 0 ? start : trial->best];
-    int index;
+    const struct search_problem *problem = self->trial.task->problem;
+    unsigned long classes = (unsigned long)problem->class_count;
+    int index = (int)gsl_rng_uniform_int(random, classes);
+    unsigned long options =
+        (unsigned long)search_surrogate_options(self->surrogate, index);
+    int option = (int)gsl_rng_uniform_int(random, options);
+    bool gained;
 
-    memcpy(self->at, from->configs,
-           (size_t)classes_of(self) * sizeof(*self->at));
-    self->at_us = from->iteration_us;
-    if (start >= 0) {
+    *fresh = false;
+    if (is_cut(self, index, option)) {
         return MODEL_OK;
     }
-    index =
-        (int)gsl_rng_uniform_int(self->random, (unsigned long)classes_of(self));
-    self->at[index] = search_any(&self->ranges[index], self->random);
-    return search_trial_try(trial, self->at, &self->at_us);
+    memcpy(self->next, self->at, classes * sizeof(*self->next));
+    self->next[index] =
+        *search_surrogate_config(self->surrogate, index, option);
+    return search_probe_measure(self, fresh, &gained);
 }
 
-static enum model_status descend_from_many(struct oracle *self)
+/* Coarse steps of all classes at once, then of each. */
+static enum model_status descend(struct search_probe *self)
 {
-    int starts[STARTS_MAX];
-    enum model_status status = find_starts(self, starts);
-    int count = self->trial.tried_count;
+    int classes = self->trial.task->problem->class_count;
+    enum model_status status = search_probe_steps(
+        self, search_coarse, SEARCH_COARSE, SEARCH_ALL, SEARCH_ALL + 1);
 
-    while (status == MODEL_OK && self->trial.left > 0) {
-        status = begin(self, next_start(self, starts, count));
-        if (status == MODEL_OK) {
+    return status == MODEL_OK ? search_probe_steps(self, search_coarse,
+                                                   SEARCH_COARSE, 0, classes)
+                              : status;
+}
+
+/* Jumps, and descents from those that gain, until none is left to be found. */
+static enum model_status search_on(struct search_probe *self, gsl_rng *random)
+{
+    enum model_status status = MODEL_OK;
+    int in_vain = 0;
+
+    while (status == MODEL_OK && !search_probe_is_over(self) &&
+           in_vain < VAIN_MAX) {
+        double before_us = self->at_us;
+        bool fresh;
+
+        status = jump(self, random, &fresh);
+        in_vain = fresh ? 0 : in_vain + 1;
+        if (status == MODEL_OK && self->at_us < before_us) {
             status = descend(self);
         }
+    }
+    return status;
+}
+
+static enum model_status search_large(struct search_probe *self)
+{
+    struct search_task *task = self->trial.task;
+    int classes = task->problem->class_count;
+    enum model_status status = find_starts(self, task->budget >= ASKED);
+
+    if (status == MODEL_OK) {
+        status = descend(self);
+    }
+    if (status == MODEL_OK) {
+        status = search_probe_steps(self, fine, FINE, 0, classes);
+    }
+    return status == MODEL_OK
+               ? search_on(self, search_random(task->arena, task->seed))
+               : status;
+}
+
+/* -- what it came to -- */
+
+static const char *account(const struct search_probe *self, bool all)
+{
+    struct model_arena *arena = self->trial.task->arena;
+    double least_us = self->trial.tried[self->trial.best].iteration_us;
+    double gap = least_us / self->bound_us - 1.0;
+
+    if (all) {
+        return "proven: all plans were measured\n";
+    }
+    if (!(gap >= 0.0)) {
+        return "";
+    }
+    return model_arena_format(
+        arena,
+        "%s: no plan is faster than %.3f ms, %.2f %% less, and %d were "
+        "measured\n",
+        gap <= PROVEN ? "proven" : "not proven", self->bound_us / 1000.0,
+        gap / (1.0 + gap) * 100.0, self->trial.tried_count);
+}
+
+static enum model_status find(struct search_task *task,
+                              struct search_outcome *outcome,
+                              struct model_arena *scratch)
+{
+    struct search_probe probe;
+    struct candidates *by_class;
+    enum model_status status =
+        search_probe_start(&probe, task, outcome,
+                           task->budget > 0 ? task->budget : BUDGET, scratch);
+
+    if (status != MODEL_OK) {
+        return status;
+    }
+    by_class = list_all(&probe);
+    if (by_class != NULL) {
+        status = try_all(&probe, by_class);
+    } else if (search_probe_can_run(&probe)) {
+        probe.stop_ratio = PROVEN;
+        probe.gain_min = GAIN_MIN;
+        status = search_large(&probe);
+    }
+    if (status == MODEL_OK) {
+        search_trial_finish(&probe.trial);
+        outcome->account = account(&probe, by_class != NULL);
     }
     return status;
 }
@@ -291,25 +324,5 @@ static enum model_status descend_from_many(struct oracle *self)
 enum model_status search_find_oracle(struct search_task *task,
                                      struct search_outcome *outcome)
 {
-    struct oracle self = {.ranges = search_ranges(task->arena, task->problem),
-                          .random = search_random(task->arena, task->seed)};
-    struct candidates *by_class;
-    enum model_status status = search_trial_start(
-        &self.trial, task, outcome, task->budget > 0 ? task->budget : BUDGET);
-
-    if (status != MODEL_OK) {
-        return status;
-    }
-    self.at = model_arena_array(
-        task->arena, (size_t)task->problem->class_count + 1, sizeof(*self.at));
-    by_class = list_all(&self);
-    if (by_class != NULL) {
-        status = try_all(&self, by_class);
-    } else {
-        status = descend_from_many(&self);
-    }
-    if (status == MODEL_OK) {
-        search_trial_finish(&self.trial);
-    }
-    return status;
+    return search_with_scratch(task, outcome, find);
 }

@@ -17,10 +17,15 @@ static size_t classes_of(const struct search_probe *self)
     return (size_t)problem_of(self)->class_count;
 }
 
+bool search_probe_bounds(const struct search_probe *self)
+{
+    return self->at_us >= self->bound_us;
+}
+
 bool search_probe_is_over(const struct search_probe *self)
 {
     return self->trial.left <= 0 || self->in_vain >= self->patience ||
-           (self->at_us >= self->bound_us &&
+           (search_probe_bounds(self) &&
             self->at_us <= self->bound_us * (1.0 + self->stop_ratio));
 }
 
@@ -57,6 +62,7 @@ enum model_status search_probe_start(struct search_probe *self,
 
     *self = (struct search_probe){
         .patience = budget,
+        .alone_us = model_arena_array(task->arena, classes, sizeof(double)),
         .ranges = search_ranges(task->arena, problem),
         .at = model_arena_array(task->arena, classes, sizeof(*self->at)),
         .next = model_arena_array(task->arena, classes, sizeof(*self->next)),
@@ -68,8 +74,20 @@ enum model_status search_probe_start(struct search_probe *self,
         take(self, self->trial.tried[0].configs,
              self->trial.tried[0].iteration_us);
         self->surrogate = search_surrogate_new(task->arena, scratch, problem);
+        self->bound = search_bound_new(task->arena, problem);
+        self->bound_us = search_bound_given_us(self->bound, NULL);
     }
     return status;
+}
+
+bool search_probe_can_run(const struct search_probe *self)
+{
+    for (int i = 0; i < problem_of(self)->class_count; i++) {
+        if (search_surrogate_options(self->surrogate, i) == 0) {
+            return false;
+        }
+    }
+    return problem_of(self)->class_count > 0;
 }
 
 enum model_status
@@ -80,10 +98,25 @@ search_probe_measure(struct search_probe *self, bool *fresh, bool *gained)
     enum model_status status = search_trial_try(&self->trial, self->next, &us);
 
     *fresh = status == MODEL_OK && self->trial.tried_count > before;
-    *gained = *fresh && us < self->at_us * (1.0 - SEARCH_GAIN_MIN);
+    *gained = *fresh && us < self->at_us * (1.0 - self->gain_min);
     self->in_vain = *gained ? 0 : self->in_vain + (*fresh ? 1 : 0);
     if (*gained) {
         take(self, self->next, us);
+    }
+    return status;
+}
+
+enum model_status search_probe_add(struct search_probe *self,
+                                   const struct model_config *configs)
+{
+    int before = self->trial.tried_count;
+    enum model_status status = search_trial_add(&self->trial, configs);
+    const struct search_tried *last =
+        &self->trial.tried[self->trial.tried_count - 1];
+
+    if (status == MODEL_OK && self->trial.tried_count > before &&
+        last->iteration_us < self->at_us) {
+        take(self, last->configs, last->iteration_us);
     }
     return status;
 }
@@ -110,6 +143,12 @@ void search_probe_plan(struct search_probe *self)
 }
 
 /* -- steps -- */
+
+const struct search_step search_coarse[SEARCH_COARSE] = {
+    {SEARCH_CHUNK, 0.5},     {SEARCH_CHUNK, 2.0},    {SEARCH_THREADS, 1.5},
+    {SEARCH_THREADS, 0.67},  {SEARCH_CHANNELS, 1.3}, {SEARCH_CHANNELS, 0.75},
+    {SEARCH_CHANNELS, 0.25},
+};
 
 /* What a step multiplies: channels, warps, or units of a chunk. */
 static double setting(const struct search_range *range,
@@ -165,13 +204,28 @@ static bool keep_good_windows(struct search_probe *self)
             fmax(self->known.comm_us[window], self->known.kernel_us[window]);
         double now_us = fmax(now->comm_us[window], now->kernel_us[window]);
 
-        if (now_us < before_us * (1.0 - SEARCH_GAIN_MIN)) {
+        if (now_us < before_us * (1.0 - self->gain_min)) {
             kept++;
         } else {
             self->next[i] = self->at[i];
         }
     }
     return kept > 0 && kept < problem->class_count;
+}
+
+/* Can the next plan not be better than the best, whatever it is measured? */
+static bool is_hopeless(struct search_probe *self)
+{
+    if (!search_probe_choose(self, self->next)) {
+        return true;
+    }
+    for (int i = 0; i < problem_of(self)->class_count; i++) {
+        self->alone_us[i] =
+            search_surrogate_alone_us(self->surrogate, i, self->chosen[i]);
+    }
+    return search_probe_bounds(self) &&
+           search_bound_given_us(self->bound, self->alone_us) >
+               self->at_us * (1.0 + SEARCH_PRUNE);
 }
 
 static enum model_status probe_move(struct search_probe *self,
@@ -182,6 +236,11 @@ static enum model_status probe_move(struct search_probe *self,
     enum model_status status;
 
     plan_move(self, move);
+    if (is_hopeless(self)) {
+        *fresh = false;
+        *gained = false;
+        return MODEL_OK;
+    }
     status = search_probe_measure(self, fresh, gained);
     if (status == MODEL_OK && *fresh && !*gained && move->index == SEARCH_ALL &&
         !search_probe_is_over(self) && keep_good_windows(self)) {
@@ -220,20 +279,18 @@ order_moves(struct search_probe *self, struct move *moves, int count)
 static enum model_status probe_moves(struct search_probe *self,
                                      const struct move *moves,
                                      int count,
-                                     int most,
                                      bool *any)
 {
     enum model_status status = MODEL_OK;
 
     *any = false;
     for (int i = 0;
-         status == MODEL_OK && !*any && i < count && most > 0 &&
+         status == MODEL_OK && !*any && i < count &&
          moves[i].expected_us < HUGE_VAL && !search_probe_is_over(self);
          i++) {
         bool fresh;
 
         status = probe_move(self, &moves[i], &fresh, any);
-        most -= fresh ? 1 : 0;
     }
     return status;
 }
@@ -242,8 +299,7 @@ enum model_status search_probe_steps(struct search_probe *self,
                                      const struct search_step *steps,
                                      int step_count,
                                      int first,
-                                     int end,
-                                     int most)
+                                     int end)
 {
     int count = (end - first) * step_count;
     struct move *moves = model_arena_array(self->trial.task->arena,
@@ -257,7 +313,7 @@ enum model_status search_probe_steps(struct search_probe *self,
                                      .step = &steps[i % step_count]};
         }
         order_moves(self, moves, count);
-        status = probe_moves(self, moves, count, most, &any);
+        status = probe_moves(self, moves, count, &any);
     }
     return status;
 }

@@ -20,7 +20,8 @@ const struct search_strategy search_strategies[] = {
     {"random", "the best of plans drawn at random", search_find_random, false},
     {"anneal", "simulated annealing over whole plans", search_find_anneal,
      false},
-    {"oracle", "the best that long search finds, after all the others",
+    {"oracle",
+     "the best that a long search finds, and how far it may be from it",
      search_find_oracle, false},
     {.name = NULL}};
 

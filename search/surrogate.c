@@ -19,6 +19,7 @@ static const double GAIN_MIN = 1e-6;
 struct option {
     struct model_config config;
     struct model_contender contender;
+    double alone_us; /* without launch */
 };
 
 struct options {
@@ -101,6 +102,8 @@ static bool make_option(struct search_surrogate *self,
     option->config = *config;
     option->contender = model_contender_make(&collective, config, &self->fabric,
                                              &problem->topology->gpu);
+    option->alone_us =
+        option->contender.time_us - problem->topology->gpu.launch_us;
     if (collective.channel_bytes > 0.0) {
         option->contender.time_us += crowded_us(self, &collective);
     }
@@ -414,6 +417,13 @@ double search_surrogate_x_us(const struct search_surrogate *self,
                              int option)
 {
     return self->by_class[index].list[option].contender.time_us;
+}
+
+double search_surrogate_alone_us(const struct search_surrogate *self,
+                                 int index,
+                                 int option)
+{
+    return self->by_class[index].list[option].alone_us;
 }
 
 int search_surrogate_option(struct search_surrogate *self,

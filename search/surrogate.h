@@ -46,6 +46,15 @@ double search_surrogate_x_us(const struct search_surrogate *self,
                              int option);
 
 /*
+ * What it takes with the machine to itself, us, without launch: the simulator
+ * is never faster. Shares of links and memory only shrink in company, and so
+ * does a channel's own pace (rates.c).
+ */
+double search_surrogate_alone_us(const struct search_surrogate *self,
+                                 int index,
+                                 int option);
+
+/*
  * The option that has a configuration, made when there is none; -1 where it
  * cannot run.
  */

@@ -120,12 +120,13 @@ static void what_is_known_of_a_class_counts(void **state)
     struct search_problem problem = problem_of(*state, NULL,
                                                "ops:\n"
                                                "  - {id: a, " GATHER "}\n");
+    struct search_bound *bound = search_bound_new(*state, &problem);
     double more_us = 3000;
     double less_us = 3;
 
     assert_int_equal(problem.class_count, 1);
-    assert_near(search_bound_given_us(*state, &problem, &more_us), 3005, 1e-4);
-    assert_near(search_bound_given_us(*state, &problem, &less_us), 1005, 1e-4);
+    assert_near(search_bound_given_us(bound, &more_us), 3005, 1e-4);
+    assert_near(search_bound_given_us(bound, &less_us), 1005, 1e-4);
 }
 
 int main(void)
