@@ -313,4 +313,20 @@ static inline struct model_workload *random_workload(
     return w;
 }
 
+/* Kernels on one stream, collectives that say nothing on another. */
+static inline struct model_workload *
+random_overlaps(struct bench *bench, const struct model_topology *t)
+{
+    struct model_workload *w = random_workload(bench, t, 2);
+
+    for (int i = 0; i < w->op_count; i++) {
+        struct model_op *op = &w->ops[i];
+
+        op->config = model_config_none();
+        op->stream = model_op_is_collective(op) ? 0 : 1;
+        op->spins = false;
+    }
+    return w;
+}
+
 #endif

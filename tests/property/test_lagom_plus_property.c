@@ -11,22 +11,6 @@
 /* Lagom looks at more plans than lagom+ does; now and then that pays. */
 static const double CLOSE_RATIO = 0.02;
 
-/* Kernels on one stream, collectives that say nothing on another. */
-static struct model_workload *random_overlaps(struct bench *bench,
-                                              const struct model_topology *t)
-{
-    struct model_workload *w = random_workload(bench, t, 2);
-
-    for (int i = 0; i < w->op_count; i++) {
-        struct model_op *op = &w->ops[i];
-
-        op->config = model_config_none();
-        op->stream = model_op_is_collective(op) ? 0 : 1;
-        op->spins = false;
-    }
-    return w;
-}
-
 /* What a strategy comes to. */
 static struct search_outcome find(struct bench *bench,
                                   const struct search_problem *problem,
