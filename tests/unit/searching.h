@@ -54,6 +54,7 @@ struct form {
     double (*y_us)(const struct model_config *configs);
     struct model_config log[LOG_MAX][CLASSES_MAX];
     int calls;
+    int repeats; /* of a candidate; 0: one */
     struct search_reading reading; /* of lagom */
 };
 
@@ -129,6 +130,7 @@ search_form_within(struct model_arena *arena,
                                .evaluator = &evaluator,
                                .errors = &errors,
                                .seed = seed,
+                               .repeats = form->repeats,
                                .budget = budget,
                                .reading = &form->reading};
     struct search_outcome outcome;

@@ -97,6 +97,107 @@ static void autoccl_tries_each_once(void **state)
     }
 }
 
+/* Where LL is a hundred times slower. */
+static double x_of_protocol(int class_index, const struct model_config *config)
+{
+    (void)class_index;
+    return config->protocol == MODEL_LL ? 1000 : 10;
+}
+
+static int count_protocol(const struct form *form, int calls, int protocol)
+{
+    int count = 0;
+
+    for (int i = 0; i < calls; i++) {
+        count += form->log[i][0].protocol == protocol ? 1 : 0;
+    }
+    return count;
+}
+
+/*
+ * Two subspaces, Simple and LL, with 20 / 2 and 50 / 2 calls. LL: 10 of
+ * pretraining, a batch of 3; when the next one is made those 3 are more than a
+ * tenth of 25, and LL is more than 1.5 times NCCL's own: that batch is its
+ * last. Simple uses all of its calls, after NCCL's own.
+ */
+static void autoccl_drops_slow_subspaces(void **state)
+{
+    struct form *form = make_form(*state, 1, x_of_protocol, y_of_0);
+    struct search_outcome outcome = search_form(*state, form, "autoccl", 1);
+
+    assert_int_equal(count_protocol(form, outcome.evaluations, MODEL_LL),
+                     10 + 3 + 3);
+    assert_int_equal(count_protocol(form, outcome.evaluations, MODEL_SIMPLE),
+                     1 + 10 + 25);
+    assert_int_equal(outcome.configs[0].protocol, MODEL_SIMPLE);
+}
+
+/* Twice NCCL's own is no reason after 5 candidates, 4 times is: 700 calls for
+ * 100 of pretraining and 250 of training, of which a tenth are 25. */
+static double x_of_4_times(int class_index, const struct model_config *config)
+{
+    (void)class_index;
+    return config->protocol == MODEL_LL ? 40 : 10;
+}
+
+static double x_of_twice(int class_index, const struct model_config *config)
+{
+    (void)class_index;
+    return config->protocol == MODEL_LL ? 20 : 10;
+}
+
+static void autoccl_drops_very_slow_ones_sooner(void **state)
+{
+    struct form *form = make_form(*state, 1, x_of_4_times, y_of_0);
+    struct search_outcome outcome =
+        search_form_within(*state, form, "autoccl", 1, 701);
+    int ll = count_protocol(form, outcome.evaluations, MODEL_LL);
+
+    /* batches of 3, or of 1 after 6 of them: 6 are the first over 5 */
+    assert_int_equal(ll, 100 + 3 + 3 + 3);
+    form = make_form(*state, 1, x_of_twice, y_of_0);
+    outcome = search_form_within(*state, form, "autoccl", 1, 701);
+    ll = count_protocol(form, outcome.evaluations, MODEL_LL);
+    assert_in_range(ll, 100 + 26 + 1, 100 + 26 + 6);
+}
+
+/* 20 and 50 parts of what NCCL's own leaves of a budget: of 36, in two
+ * subspaces, 10 / 2 and 25 / 2 calls. */
+static void autoccl_divides_a_budget(void **state)
+{
+    struct form *form = make_form(*state, 1, x_with_a_valley, y_of_0);
+    struct search_outcome outcome =
+        search_form_within(*state, form, "autoccl", 1, 36);
+
+    assert_in_range(outcome.evaluations, 1 + 5 + 5, 1 + 2 * (5 + 12));
+    outcome = search_form_within(
+        *state, make_form(*state, 1, x_with_a_valley, y_of_0), "autoccl", 1, 2);
+    assert_int_equal(outcome.evaluations, 2);
+}
+
+/* Each candidate three times in a row, within the same calls: 25 calls of a
+ * subspace's training are 8 candidates and one that is measured once. */
+static void autoccl_repeats(void **state)
+{
+    struct form *form = make_form(*state, 1, x_with_a_valley, y_of_0);
+    struct search_outcome outcome;
+    int runs = 0;
+
+    form->repeats = 3;
+    outcome = search_form(*state, form, "autoccl", 1);
+    assert_in_range(outcome.evaluations, 3 + 10 + 10, 3 + 2 * (10 + 25));
+    for (int i = 0, j; i < outcome.evaluations; i = j) {
+        for (j = i + 1; j < outcome.evaluations &&
+                        model_config_equal(&form->log[i][0], &form->log[j][0]);
+             j++) {
+        }
+        runs++;
+        assert_in_range(j - i, 1, 3);
+    }
+    /* native, 4 of pretraining each, and at least as many as 3 calls make */
+    assert_in_range(runs, outcome.evaluations / 3, outcome.evaluations / 3 + 4);
+}
+
 /* AutoCCL's collective is never slower than NCCL's own, which it measured too.
  */
 static void autoccl_is_never_slower_than_native(void **state)
@@ -230,6 +331,10 @@ int main(void)
         cmocka_unit_test(autoccl_keeps_the_native_one),
         cmocka_unit_test(autoccl_takes_the_fastest_it_saw),
         cmocka_unit_test(autoccl_tries_each_once),
+        cmocka_unit_test(autoccl_drops_slow_subspaces),
+        cmocka_unit_test(autoccl_drops_very_slow_ones_sooner),
+        cmocka_unit_test(autoccl_divides_a_budget),
+        cmocka_unit_test(autoccl_repeats),
         cmocka_unit_test(autoccl_is_never_slower_than_native),
         cmocka_unit_test(seeds_decide),
         cmocka_unit_test(same_seed_same_result),
