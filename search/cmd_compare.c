@@ -34,7 +34,8 @@ static enum model_status read_strategies(struct search_comparison *table)
 
     table->evaluator = search_evaluator_find(table->cli->options.evaluator,
                                              table->cli->errors);
-    if (table->evaluator == NULL) {
+    if (table->evaluator == NULL ||
+        search_tune_check(table->cli, &table->noise_ratio) != MODEL_OK) {
         return MODEL_USAGE;
     }
     for (char *name = strtok_r(copy, ",", &state); name != NULL;

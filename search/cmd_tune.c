@@ -63,6 +63,7 @@ static enum model_status print_json(struct sim_cli *cli,
     sim_json_text(root, "workload", input->workload.name);
     sim_json_text(root, "strategy", strategy);
     sim_json_text(root, "evaluator", tuned->evaluator->name);
+    search_put_noise(cli, root);
     sim_json_count(root, "seed", (int64_t)cli->options.seed);
     sim_report_put_overrides(cli, root);
     sim_json_number(root, "iteration_us", tuned->outcome.iteration_us);
@@ -139,6 +140,7 @@ enum model_status search_command_tune(struct sim_cli *cli)
     struct sim_input input;
     struct search_tuned tuned;
     struct model_plan plan;
+    double noise_ratio;
     enum model_status status = sim_load_check(cli, true);
 
     if (status != MODEL_OK) {
@@ -146,7 +148,8 @@ enum model_status search_command_tune(struct sim_cli *cli)
     }
     strategy = search_strategy_find(name, cli->errors);
     if (strategy == NULL ||
-        search_evaluator_find(cli->options.evaluator, cli->errors) == NULL) {
+        search_evaluator_find(cli->options.evaluator, cli->errors) == NULL ||
+        search_tune_check(cli, &noise_ratio) != MODEL_OK) {
         return MODEL_USAGE;
     }
     status = sim_load(cli, cli->options.topologies.items[0],

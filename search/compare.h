@@ -40,6 +40,7 @@ struct search_comparison {
     const struct search_strategy *strategies[SEARCH_COMPARED_MAX];
     int strategy_count;
     const struct search_evaluator_kind *evaluator;
+    double noise_ratio;
     struct search_case **cases;
     int case_count;
     int case_room;

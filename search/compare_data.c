@@ -45,6 +45,17 @@ static double gap_to_bound(const struct search_compared *row)
                                    : (double)NAN;
 }
 
+static void put_trials(FILE *out, const struct search_trials *trials)
+{
+    if (trials->count > 0) {
+        (void)fprintf(out, "%d,%d,", trials->count, trials->found);
+        put_cell(out, trials->mean_loss_ratio);
+        put_cell(out, trials->worst_loss_ratio);
+    } else {
+        (void)fputs(",,,,", out);
+    }
+}
+
 static void put_row(const struct search_comparison *table,
                     const struct search_compared *row)
 {
@@ -70,6 +81,7 @@ static void put_row(const struct search_comparison *table,
     sim_csv_text(out, of->family);
     sim_csv_text(out, of->cluster);
     (void)fprintf(out, "%d,", model_topology_rank_count(&of->input.topology));
+    put_trials(out, &row->tuned.trials);
     sim_csv_last(out, table->evaluator->name);
 }
 
@@ -80,7 +92,8 @@ void search_comparison_csv(const struct search_comparison *table)
         "published_min,published_max,verdict,speedup_vs_autoccl,"
         "published_min_vs_autoccl,published_max_vs_autoccl,verdict_vs_autoccl,"
         "bound_us,gap_to_best_ratio,gap_to_bound_ratio,compute_us,comm_us,"
-        "exposed_comm_us,family,cluster,gpus,evaluator\n",
+        "exposed_comm_us,family,cluster,gpus,trials,trials_found,"
+        "mean_loss_ratio,worst_loss_ratio,evaluator\n",
         table->cli->out);
     for (int i = 0; i < table->case_count; i++) {
         for (int s = 0; s < table->strategy_count; s++) {
@@ -167,6 +180,14 @@ static void append_row(struct sim_json *rows,
     sim_json_number(json, "gap_to_best_ratio",
                     search_gap_ratio(row, of->best_us));
     sim_json_number(json, "gap_to_bound_ratio", gap_to_bound(row));
+    if (row->tuned.trials.count > 0) {
+        const struct search_trials *trials = &row->tuned.trials;
+
+        sim_json_count(json, "trials", trials->count);
+        sim_json_count(json, "trials_found", trials->found);
+        sim_json_number(json, "mean_loss_ratio", trials->mean_loss_ratio);
+        sim_json_number(json, "worst_loss_ratio", trials->worst_loss_ratio);
+    }
     put_verdicts(json, table, row);
     put_plan(json, row);
 }
@@ -250,6 +271,7 @@ enum model_status search_comparison_json(const struct search_comparison *table)
     sim_json_text(root, "version", LAGOM_VERSION);
     sim_json_count(root, "seed", (int64_t)table->cli->options.seed);
     sim_json_text(root, "evaluator", table->evaluator->name);
+    search_put_noise(table->cli, root);
     sim_report_put_overrides(table->cli, root);
     rows = sim_json_put_array(root, "rows");
     for (int i = 0; i < table->case_count; i++) {

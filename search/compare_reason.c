@@ -3,9 +3,8 @@
  * far as simulated times tell.
  *
  * Below a range: is it out of reach of all plans (the bound), of all that were
- * found, or only of this strategy; and what there was to gain, which is
- * communication that is exposed and kernels slower than they could be. Above
- * it: which of the two the time was gained from.
+ * found, or only of this strategy; and what there was to gain. Above it: what
+ * the time was gained from, faster kernels or communication better hidden.
  */
 #include "search/compare.h"
 
@@ -16,7 +15,6 @@
 
 /* Less is not worth a word. */
 static const double DIFFERENT_RATIO = 0.0005;
-static const double WORTH_RATIO = 0.005;
 
 /* A row, the strategy that it is compared with, and what is said of them. */
 struct reason {
@@ -43,7 +41,7 @@ static void add_limit(struct reason *reason)
     double found = over_us / of->best_us;
 
     if (of->bound_us > 0.0 && over_us / of->bound_us < claim->min_ratio) {
-        ADD(reason, "no plan exceeds %.3f, kernels alone take %.1f ms",
+        ADD(reason, "no plan exceeds %.3f, as it takes %.1f ms at least",
             over_us / of->bound_us, of->bound_us / 1000.0);
     }
     if (found - reason->verdict->ratio > DIFFERENT_RATIO) {
@@ -62,9 +60,9 @@ static void add_room(struct reason *reason)
 
     ADD(reason, "%s exposes %.1f %% of its iteration", reason->over,
         100.0 * others->exposed_us / others->iteration_us);
-    if (bound_us > 0.0 && others->compute_us > (1.0 + WORTH_RATIO) * bound_us) {
-        ADD(reason, "its kernels take %.2f times their least time",
-            others->compute_us / bound_us);
+    if (bound_us > 0.0) {
+        ADD(reason, "%.1f %% of it is more than the least that any plan needs",
+            100.0 * (1.0 - bound_us / others->iteration_us));
     }
     if (reason->own->comm_us > reason->own->compute_us) {
         ADD(reason,

@@ -6,14 +6,16 @@
 #include "build/version.h"
 #include "sim/report.h"
 
+#include <math.h>
 #include <string.h>
 
 /* What the columns need. */
 struct layout {
     int topology, workload, strategy; /* widths */
     bool autoccl;                     /* speedups over it are known */
-    bool judged;                      /* by something published */
+    bool judged;                      /* by something published; told here */
     bool families;                    /* have a heading each */
+    bool trials;                      /* were made under noise */
 };
 
 static int wider(int width, const char *text)
@@ -39,7 +41,9 @@ static struct layout lay_out(const struct search_comparison *table)
         layout.strategy = wider(layout.strategy, table->strategies[i]->name);
     }
     layout.autoccl = search_strategy_index(table, "autoccl") >= 0;
-    layout.judged = search_tally(table, &all, NULL).judged > 0;
+    layout.trials = table->cli->options.trials > 0;
+    layout.judged =
+        !layout.trials && search_tally(table, &all, NULL).judged > 0;
     return layout;
 }
 
@@ -54,7 +58,9 @@ static void print_header(const struct search_comparison *table,
     if (layout->autoccl) {
         (void)fprintf(out, " vs autoccl%s", layout->judged ? "      " : "");
     }
-    (void)fputs("  best     gap   bound evals\n", out);
+    (void)fprintf(out, "%s evals\n",
+                  layout->trials ? "     gap  found  loss: mean   worst"
+                                 : "  best     gap   bound");
 }
 
 /* A speedup, with its verdict where there are verdicts. */
@@ -75,6 +81,37 @@ static void print_speedup(const struct search_comparison *table,
     }
 }
 
+/* What no plan beats, and how far it is. */
+static void print_bound(FILE *out, const struct search_compared *row)
+{
+    const struct search_case *of = row->of;
+
+    if (of->bound_us > 0.0) {
+        (void)fprintf(out, " %5.2f %6.2f%% %6.2f%%", of->nccl_us / of->bound_us,
+                      100.0 * search_gap_ratio(row, of->best_us),
+                      100.0 * search_gap_ratio(row, of->bound_us));
+    } else {
+        (void)fprintf(out, " %5s %6.2f%% %7s", "-",
+                      100.0 * search_gap_ratio(row, of->best_us), "-");
+    }
+}
+
+/* "-0.0" is none. */
+static double percent(double ratio)
+{
+    return fabs(ratio) < 0.00005 ? 0.0 : 100.0 * ratio;
+}
+
+static void print_trials(FILE *out, const struct search_compared *row)
+{
+    const struct search_trials *trials = &row->tuned.trials;
+
+    (void)fprintf(out, " %6.2f%% %6d %10.2f%% %6.2f%%",
+                  100.0 * search_gap_ratio(row, row->of->best_us),
+                  trials->found, percent(trials->mean_loss_ratio),
+                  percent(trials->worst_loss_ratio));
+}
+
 static void print_row(const struct search_comparison *table,
                       const struct search_compared *row,
                       const struct layout *layout)
@@ -91,17 +128,10 @@ static void print_row(const struct search_comparison *table,
     if (layout->autoccl) {
         print_speedup(table, row, layout, "autoccl", 10);
     }
-    if (of->bound_us > 0.0) {
-        (void)fprintf(out, " %5.2f", of->nccl_us / of->bound_us);
+    if (layout->trials) {
+        print_trials(out, row);
     } else {
-        (void)fprintf(out, " %5s", "-");
-    }
-    (void)fprintf(out, " %6.2f%%", 100.0 * search_gap_ratio(row, of->best_us));
-    if (of->bound_us > 0.0) {
-        (void)fprintf(out, " %6.2f%%",
-                      100.0 * search_gap_ratio(row, of->bound_us));
-    } else {
-        (void)fprintf(out, " %7s", "-");
+        print_bound(out, row);
     }
     (void)fprintf(out, " %5d\n", row->tuned.outcome.evaluations);
 }
@@ -164,6 +194,29 @@ static void print_topologies(const struct search_comparison *table)
     }
 }
 
+static void print_noise(const struct search_comparison *table)
+{
+    const struct sim_options *options = &table->cli->options;
+
+    if (!(table->noise_ratio > 0.0)) {
+        return;
+    }
+    (void)fprintf(table->cli->out, "noise of %g %%, ",
+                  100.0 * table->noise_ratio);
+    if (options->repeats > 1) {
+        (void)fprintf(table->cli->out, "%d measurements for an evaluation, ",
+                      (int)options->repeats);
+    }
+    if (options->trials > 0) {
+        (void)fprintf(
+            table->cli->out,
+            "found in so many of %d trials: what the search finds without, "
+            "or at most %g %% slower;\n  ",
+            (int)options->trials, 100.0 * SEARCH_AS_GOOD);
+    }
+    (void)fputs("all times shown are without noise\n", table->cli->out);
+}
+
 void search_comparison_text(const struct search_comparison *table)
 {
     struct layout layout = lay_out(table);
@@ -177,6 +230,7 @@ void search_comparison_text(const struct search_comparison *table)
         (void)fprintf(out, "searched by the %s: %s; all times are simulated\n",
                       table->evaluator->name, table->evaluator->summary);
     }
+    print_noise(table);
     print_topologies(table);
     (void)fprintf(out, "lagom %s, seed %llu\n", LAGOM_VERSION,
                   (unsigned long long)table->cli->options.seed);

@@ -4,10 +4,14 @@
 #include "search/tuned.h"
 
 #include "search/memo.h"
+#include "search/noise.h"
 
 #include <limits.h>
+#include <math.h>
 #include <string.h>
 #include <unistd.h>
+
+enum { REPEATS_MAX = 1000, TRIALS_MAX = 100000 };
 
 struct progress {
     struct sim_cli *cli;
@@ -95,6 +99,42 @@ static enum model_status set_readings(const struct sim_cli *cli,
     return status;
 }
 
+enum model_status search_tune_check(struct sim_cli *cli, double *noise_ratio)
+{
+    const struct sim_options *options = &cli->options;
+    struct model_place place = {"lagom", 0, 0};
+    enum model_status status =
+        search_noise_read(options->noise, noise_ratio, cli->errors);
+
+    if (options->repeats > REPEATS_MAX || options->trials > TRIALS_MAX) {
+        status = model_errors_add(
+            cli->errors, MODEL_USAGE, place, NULL,
+            "write up to 1000 repeats and 100000 trials", "too many %s",
+            options->repeats > REPEATS_MAX ? "repeats" : "trials");
+    }
+    if (status == MODEL_OK && options->noise == NULL &&
+        (options->repeats > 1 || options->trials > 0)) {
+        status = model_errors_add(cli->errors, MODEL_USAGE, place, NULL,
+                                  "write --noise 2%, too",
+                                  "without noise all %s are alike",
+                                  options->repeats > 1 ? "repeats" : "trials");
+    }
+    return status;
+}
+
+void search_put_noise(const struct sim_cli *cli, struct sim_json *object)
+{
+    double noise_ratio = 0.0;
+
+    (void)search_noise_read(cli->options.noise, &noise_ratio, cli->errors);
+    if (noise_ratio > 0.0) {
+        sim_json_number(object, "noise_ratio", noise_ratio);
+        sim_json_count(object, "repeats",
+                       cli->options.repeats > 0 ? (int64_t)cli->options.repeats
+                                                : 1);
+    }
+}
+
 /* What the strategies that are run on one input share. */
 struct bench {
     struct sim_cli *cli;
@@ -103,6 +143,7 @@ struct bench {
     struct search_evaluator inner; /* that kind's, which memo asks */
     struct search_memo memo;
     struct search_reading reading;
+    double noise_ratio;
     struct search_times nccl;
     const char *label;
     struct model_arena *shared;  /* for all strategies */
@@ -137,42 +178,112 @@ static enum model_status check(struct bench *bench, struct search_tuned *tuned)
     return status;
 }
 
+/* Noise differs between rows of a table, and from trial to trial. */
+static uint64_t
+seed_of(const struct bench *bench, const char *strategy, int trial)
+{
+    const char *purpose = model_arena_format(
+        bench->work, "noise: %s, %s, %s", bench->problem.topology->name,
+        bench->problem.workload->name, strategy);
+
+    return search_noise_seed(bench->cli->options.seed, purpose, trial);
+}
+
+/* Run a strategy, under noise of its own for each trial (0: the only one), if
+ * there is any. The outcome lives in the work arena, until the next run. */
+static enum model_status run_once(struct bench *bench,
+                                  const struct search_strategy *strategy,
+                                  double noise_ratio,
+                                  int trial,
+                                  struct search_outcome *outcome)
+{
+    struct sim_cli *cli = bench->cli;
+    const struct sim_options *options = &cli->options;
+    bool show = !options->quiet && isatty(fileno(cli->log)) != 0;
+    struct progress progress = {
+        .cli = cli, .label = bench->label, .strategy = strategy->name};
+    struct search_evaluator exact = search_memo_evaluator(&bench->memo);
+    struct search_evaluator evaluator = exact;
+    struct search_noise noise;
+    struct search_task task = {
+        .arena = bench->work,
+        .problem = &bench->problem,
+        .evaluator = &evaluator,
+        .errors = cli->errors,
+        .seed = options->seed,
+        .budget = options->budget < INT_MAX ? (int)options->budget : INT_MAX,
+        .reading = &bench->reading,
+        .progress = show ? show_progress : NULL,
+        .progress_context = &progress};
+    enum model_status status;
+
+    model_arena_reset(bench->work);
+    if (noise_ratio > 0.0) {
+        struct search_noise_options how = {
+            .deviation_ratio = noise_ratio,
+            .repeats = options->repeats > 0 ? (int)options->repeats : 1,
+            .seed = seed_of(bench, strategy->name, trial)};
+
+        search_noise_make(bench->work, &bench->problem, &exact, &how, &noise,
+                          &evaluator);
+    }
+    status = search_run(strategy, &task, outcome);
+    if (progress.shown > 0) {
+        (void)fputs("\r\033[K", cli->log);
+    }
+    return status;
+}
+
+/* Add what a strategy found under noise to the account of that. */
+static enum model_status judge_trial(struct bench *bench,
+                                     const struct model_config *configs,
+                                     struct search_tuned *tuned)
+{
+    struct search_trials *trials = &tuned->trials;
+    struct search_times times;
+    enum model_status status = time_plan(
+        &bench->problem, configs, bench->scratch, &times, bench->cli->errors);
+    double loss_ratio = times.iteration_us / tuned->times.iteration_us - 1.0;
+
+    if (status == MODEL_OK) {
+        trials->worst_loss_ratio =
+            trials->count > 0 ? fmax(trials->worst_loss_ratio, loss_ratio)
+                              : loss_ratio;
+        trials->mean_loss_ratio =
+            (trials->mean_loss_ratio * trials->count + loss_ratio) /
+            (trials->count + 1);
+        trials->found += loss_ratio <= SEARCH_AS_GOOD ? 1 : 0;
+        trials->count++;
+    }
+    return status;
+}
+
 /* One strategy. */
 static enum model_status search(struct bench *bench,
                                 const struct search_strategy *strategy,
                                 struct search_tuned *tuned)
 {
-    struct sim_cli *cli = bench->cli;
-    uint64_t budget = cli->options.budget;
-    bool show = !cli->options.quiet && isatty(fileno(cli->log)) != 0;
-    struct progress progress = {
-        .cli = cli, .label = bench->label, .strategy = strategy->name};
-    struct search_evaluator evaluator = search_memo_evaluator(&bench->memo);
-    struct search_task task = {.arena = bench->work,
-                               .problem = &bench->problem,
-                               .evaluator = &evaluator,
-                               .errors = cli->errors,
-                               .seed = cli->options.seed,
-                               .budget =
-                                   budget < INT_MAX ? (int)budget : INT_MAX,
-                               .reading = &bench->reading,
-                               .progress = show ? show_progress : NULL,
-                               .progress_context = &progress};
-    enum model_status status;
+    int trials = (int)bench->cli->options.trials;
+    double noise_ratio = trials > 0 ? 0.0 : bench->noise_ratio;
+    enum model_status status =
+        run_once(bench, strategy, noise_ratio, 0, &tuned->outcome);
 
-    model_arena_reset(bench->work);
     tuned->problem = bench->problem;
     tuned->evaluator = bench->kind;
-    status = search_run(strategy, &task, &tuned->outcome);
     if (status == MODEL_OK) {
         tuned->searched_us = tuned->outcome.iteration_us;
         status = check(bench, tuned);
     }
     if (status == MODEL_OK) {
-        keep(cli->arena, tuned);
+        keep(bench->cli->arena, tuned);
     }
-    if (progress.shown > 0) {
-        (void)fputs("\r\033[K", cli->log);
+    for (int i = 1; status == MODEL_OK && i <= trials; i++) {
+        struct search_outcome outcome;
+
+        status = run_once(bench, strategy, bench->noise_ratio, i, &outcome);
+        if (status == MODEL_OK) {
+            status = judge_trial(bench, outcome.configs, tuned);
+        }
     }
     return status;
 }
@@ -185,6 +296,9 @@ static enum model_status set_up(struct bench *bench)
         bench->shared, (size_t)problem->class_count + 1, sizeof(*native));
     enum model_status status = set_readings(bench->cli, &bench->reading);
 
+    if (status == MODEL_OK) {
+        status = search_tune_check(bench->cli, &bench->noise_ratio);
+    }
     for (int i = 0; i < problem->class_count; i++) {
         native[i] = problem->classes[i].baseline;
     }

@@ -6,6 +6,7 @@
 #define SEARCH_TUNED_H
 
 #include "search/strategy.h"
+#include "sim/json.h"
 #include "sim/load.h"
 
 /* A simulated iteration, as sim_result has it. */
@@ -16,6 +17,17 @@ struct search_times {
     double exposed_us; /* a collective runs and no kernel does */
 };
 
+/* Searches under noise beside the one without (--trials). */
+struct search_trials {
+    int count;
+    int found; /* the same plan, or one that is at most SEARCH_AS_GOOD slower */
+    double mean_loss_ratio; /* of an iteration, without noise; < 0: faster */
+    double worst_loss_ratio;
+};
+
+/* How much slower a plan may be that counts as found again. */
+#define SEARCH_AS_GOOD 0.01
+
 /* What a strategy made of an input. */
 struct search_tuned {
     struct search_problem problem;
@@ -25,17 +37,27 @@ struct search_tuned {
     double nccl_us;            /* an iteration with NCCL's own choice */
     struct search_times times; /* of the outcome */
     struct search_times nccl;  /* of NCCL's own choice */
+    struct search_trials trials;
 };
 
 /*
  * Run a strategy on an input; progress goes to cli->log. It measures by the
- * evaluator of --evaluator; the times of its outcome and of NCCL's choice are
- * simulated in any case.
+ * evaluator of --evaluator, with the noise of --noise and --repeats; the times
+ * of its outcome and of NCCL's choice are simulated in any case, without noise.
+ * With --trials the outcome is that without noise, and tuned->trials says what
+ * becomes of it with.
  */
 enum model_status search_tune(struct sim_cli *cli,
                               const struct sim_input *input,
                               const struct search_strategy *strategy,
                               struct search_tuned *tuned);
+
+/* Whether the options of the noise make sense, and how much there is; before
+ * inputs are read. search_tune calls it, too. */
+enum model_status search_tune_check(struct sim_cli *cli, double *noise_ratio);
+
+/* The noise, if there is any, as members of a JSON object. */
+void search_put_noise(const struct sim_cli *cli, struct sim_json *object);
 
 /*
  * The same for several strategies, which share what was measured. label comes

@@ -37,6 +37,7 @@ struct sim_options {
     const char *strategy;
     const char *strategies;
     const char *evaluator;
+    const char *noise; /* relative standard deviation, or NULL */
     const char *trace;
     const char *output;
     const char *nccl;                         /* --nccl VERSION */
@@ -50,9 +51,11 @@ struct sim_options {
     int ranks;                                /* enum sim_rank_mode */
     int form;                                 /* enum sim_form */
     uint64_t seed;
-    uint64_t budget; /* evaluations; 0: the strategy's own */
-    uint64_t jobs;   /* compare: threads; 0: as many as cores */
-    uint64_t nodes;  /* import; 0: as the format has it */
+    uint64_t budget;  /* evaluations; 0: the strategy's own */
+    uint64_t repeats; /* measurements per evaluation; 0: 1 */
+    uint64_t trials;  /* compare: searches under noise */
+    uint64_t jobs;    /* compare: threads; 0: as many as cores */
+    uint64_t nodes;   /* import; 0: as the format has it */
     bool quiet;
     bool verbose;
     bool check;
