@@ -17,10 +17,6 @@ struct search_evaluator {
                                   struct model_errors *errors);
     void *context;
     int evaluations;
-    /* What several measurements of one time count as (noise.h); NULL: their
-     * mean. May put times_us into another order. A strategy with a rule of its
-     * own sets it before it evaluates. */
-    double (*score)(double *times_us, int count);
 };
 
 /* Evaluate and count. */

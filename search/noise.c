@@ -33,30 +33,18 @@ static double *value_at(const struct search_problem *problem,
                            : &measure->kernel_us[index - windows];
 }
 
-static double mean(const double *times_us, int count)
-{
-    double sum_us = 0.0;
-
-    for (int i = 0; i < count; i++) {
-        sum_us += times_us[i];
-    }
-    return sum_us / count;
-}
-
-static void draw_samples(struct search_noise *noise)
+/* The mean of the factors of a time. */
+static double draw_factor(struct search_noise *noise)
 {
     double ratio = noise->deviation_ratio;
     double sigma = sqrt(log1p(ratio * ratio));
-    int count = value_count(noise->problem);
+    double sum = 0.0;
 
-    for (int repeat = 0; repeat < noise->repeats; repeat++) {
-        for (int i = 0; i < count; i++) {
-            noise->samples[i * noise->repeats + repeat] =
-                *value_at(noise->problem, &noise->measure, i) *
-                exp(gsl_ran_gaussian(noise->random, sigma) -
-                    0.5 * sigma * sigma);
-        }
+    for (int i = 0; i < noise->repeats; i++) {
+        sum +=
+            exp(gsl_ran_gaussian(noise->random, sigma) - 0.5 * sigma * sigma);
     }
+    return sum / noise->repeats;
 }
 
 static enum model_status measure_noisily(void *context,
@@ -71,15 +59,11 @@ static enum model_status measure_noisily(void *context,
     if (status != MODEL_OK) {
         return status;
     }
-    draw_samples(noise);
     for (int i = 0; i < value_count(noise->problem); i++) {
-        double *samples = &noise->samples[i * noise->repeats];
-
         *value_at(noise->problem, measure, i) =
-            noise->outer->score != NULL
-                ? noise->outer->score(samples, noise->repeats)
-                : mean(samples, noise->repeats);
+            *value_at(noise->problem, &noise->measure, i) * draw_factor(noise);
     }
+    noise->outer->evaluations += noise->repeats - 1;
     return MODEL_OK;
 }
 
@@ -90,16 +74,13 @@ void search_noise_make(struct model_arena *arena,
                        struct search_noise *noise,
                        struct search_evaluator *outer)
 {
-    *noise = (struct search_noise){
-        .problem = problem,
-        .inner = inner,
-        .outer = outer,
-        .deviation_ratio = options->deviation_ratio,
-        .repeats = options->repeats,
-        .random = search_random(arena, options->seed),
-        .samples = model_arena_array(
-            arena, (size_t)value_count(problem) * (size_t)options->repeats,
-            sizeof(double))};
+    *noise =
+        (struct search_noise){.problem = problem,
+                              .inner = inner,
+                              .outer = outer,
+                              .deviation_ratio = options->deviation_ratio,
+                              .repeats = options->repeats,
+                              .random = search_random(arena, options->seed)};
     search_measure_make(arena, problem, &noise->measure);
     *outer = (struct search_evaluator){.evaluate = measure_noisily,
                                        .context = noise};

@@ -9,9 +9,8 @@
  * add to a time and nothing takes from it; and its mean is exactly 1, so that
  * the mean of many measurements is the time without noise.
  *
- * An evaluation may be several measurements of one plan. What they count as is
- * for the strategy to say (struct search_evaluator, score); by itself, their
- * mean.
+ * An evaluation may be several measurements of a plan, and is their mean. Each
+ * of them is counted.
  */
 #ifndef SEARCH_NOISE_H
 #define SEARCH_NOISE_H
@@ -23,11 +22,10 @@
 struct search_noise {
     const struct search_problem *problem;
     struct search_evaluator *inner;
-    const struct search_evaluator *outer; /* whose score counts */
-    double deviation_ratio;               /* d */
-    int repeats;                          /* measurements per evaluation */
+    struct search_evaluator *outer; /* that counts */
+    double deviation_ratio;         /* d */
+    int repeats;                    /* measurements per evaluation */
     gsl_rng *random;
-    double *samples;               /* by value and repeat */
     struct search_measure measure; /* one without noise */
 };
 

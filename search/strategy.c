@@ -8,7 +8,7 @@
 const struct search_strategy search_strategies[] = {
     {"nccl", "NCCL's own choice, nothing tuned", search_find_nccl, true},
     {"autoccl", "each collective as fast as it can be (AutoCCL, NSDI'25)",
-     search_find_autoccl, true},
+     search_find_autoccl, true, true},
     {"lagom", "collectives just fast enough to hide (Lagom, arXiv 2602.20656)",
      search_find_lagom, true},
     {"lagom+", "the same balance by the cost model, corrected as it is used",

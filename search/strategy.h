@@ -18,7 +18,8 @@ struct search_task {
      * Lagom end by themselves. */
     int budget;
     const struct search_reading *reading; /* of lagom; NULL: the defaults */
-    /* Evaluations of one candidate where times vary; 0 or 1: one. */
+    /* Evaluations of one candidate where times vary, for strategies that
+     * repeat by themselves; 0 or 1: one. */
     int repeats;
     /* Called after each evaluation when not NULL; for progress. */
     void (*progress)(void *context, int evaluations, double iteration_us);
@@ -48,6 +49,7 @@ struct search_strategy {
     enum model_status (*find)(struct search_task *task,
                               struct search_outcome *outcome);
     bool compared; /* by compare, when it is not told which */
+    bool repeats;  /* measures a candidate task->repeats times by itself */
 };
 
 /* Ended by a row without name. */

@@ -178,6 +178,17 @@ static enum model_status check(struct bench *bench, struct search_tuned *tuned)
     return status;
 }
 
+/* Evaluations that a search may make of so many measurements each; 0: any. */
+static int budget_of(const struct sim_options *options, int each)
+{
+    uint64_t budget = options->budget / (uint64_t)each;
+
+    if (options->budget > 0 && budget == 0) {
+        budget = 1;
+    }
+    return budget < INT_MAX ? (int)budget : INT_MAX;
+}
+
 /* Noise differs between rows of a table, and from trial to trial. */
 static uint64_t
 seed_of(const struct bench *bench, const char *strategy, int trial)
@@ -200,29 +211,30 @@ static enum model_status run_once(struct bench *bench,
     struct sim_cli *cli = bench->cli;
     const struct sim_options *options = &cli->options;
     bool show = !options->quiet && isatty(fileno(cli->log)) != 0;
+    int repeats =
+        noise_ratio > 0.0 && options->repeats > 0 ? (int)options->repeats : 1;
+    int each = strategy->repeats ? 1 : repeats; /* for an evaluation */
     struct progress progress = {
         .cli = cli, .label = bench->label, .strategy = strategy->name};
     struct search_evaluator exact = search_memo_evaluator(&bench->memo);
     struct search_evaluator evaluator = exact;
     struct search_noise noise;
-    struct search_task task = {
-        .arena = bench->work,
-        .problem = &bench->problem,
-        .evaluator = &evaluator,
-        .errors = cli->errors,
-        .seed = options->seed,
-        .budget = options->budget < INT_MAX ? (int)options->budget : INT_MAX,
-        .reading = &bench->reading,
-        .progress = show ? show_progress : NULL,
-        .progress_context = &progress};
+    struct search_task task = {.arena = bench->work,
+                               .problem = &bench->problem,
+                               .evaluator = &evaluator,
+                               .errors = cli->errors,
+                               .seed = options->seed,
+                               .budget = budget_of(options, each),
+                               .repeats = strategy->repeats ? repeats : 1,
+                               .reading = &bench->reading,
+                               .progress = show ? show_progress : NULL,
+                               .progress_context = &progress};
     enum model_status status;
 
     model_arena_reset(bench->work);
     if (noise_ratio > 0.0) {
         struct search_noise_options how = {
-            .deviation_ratio = noise_ratio,
-            .repeats = options->repeats > 0 ? (int)options->repeats : 1,
-            .seed = seed_of(bench, strategy->name, trial)};
+            noise_ratio, each, seed_of(bench, strategy->name, trial)};
 
         search_noise_make(bench->work, &bench->problem, &exact, &how, &noise,
                           &evaluator);
