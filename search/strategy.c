@@ -6,23 +6,24 @@
 #include <string.h>
 
 const struct search_strategy search_strategies[] = {
-    {"nccl", "NCCL's own choice, nothing tuned", search_find_nccl, true},
+    {"nccl", "NCCL's own choice, nothing tuned", search_find_nccl, true, false},
     {"autoccl", "each collective as fast as it can be (AutoCCL, NSDI'25)",
      search_find_autoccl, true, true},
     {"lagom", "collectives just fast enough to hide (Lagom, arXiv 2602.20656)",
-     search_find_lagom, true},
+     search_find_lagom, true, false},
     {"lagom+", "the same balance by the cost model, corrected as it is used",
-     search_find_lagom_plus, true},
+     search_find_lagom_plus, true, false},
     {"static", "one number of channels for all collectives (Liger)",
-     search_find_static, false},
+     search_find_static, false, false},
     {"afnfa", "one set of NCCL's variables for the job (AFNFA, APNet'23)",
-     search_find_afnfa, false},
-    {"random", "the best of plans drawn at random", search_find_random, false},
-    {"anneal", "simulated annealing over whole plans", search_find_anneal,
+     search_find_afnfa, false, false},
+    {"random", "the best of plans drawn at random", search_find_random, false,
      false},
+    {"anneal", "simulated annealing over whole plans", search_find_anneal,
+     false, false},
     {"oracle",
      "the best that a long search finds, and how far it may be from it",
-     search_find_oracle, false},
+     search_find_oracle, false, false},
     {.name = NULL}};
 
 /* "write nccl, autoccl or lagom", of all there are. */
