@@ -6,6 +6,7 @@
  */
 #include "search/compare.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* The names of those that the table compares by itself. */
@@ -21,6 +22,28 @@ static const char *usual_strategies(struct model_arena *arena)
         }
     }
     return text;
+}
+
+/* Take the budget off "oracle:200". */
+static enum model_status
+read_budget(struct sim_cli *cli, char *name, uint64_t *budget)
+{
+    char *colon = strchr(name, ':');
+    char *end;
+
+    *budget = 0;
+    if (colon == NULL) {
+        return MODEL_OK;
+    }
+    *budget = strtoull(colon + 1, &end, 10);
+    if (colon[1] < '0' || colon[1] > '9' || *end != '\0' || *budget == 0) {
+        return model_errors_add(cli->errors, MODEL_USAGE,
+                                (struct model_place){"lagom", 0, 0}, NULL,
+                                "write oracle:200, in iterations measured",
+                                "no such budget: %s", name);
+    }
+    *colon = '\0';
+    return MODEL_OK;
 }
 
 /* Which strategies to compare, and by what they measure. */
@@ -40,8 +63,11 @@ static enum model_status read_strategies(struct search_comparison *table)
     }
     for (char *name = strtok_r(copy, ",", &state); name != NULL;
          name = strtok_r(NULL, ",", &state)) {
+        uint64_t budget;
         const struct search_strategy *strategy =
-            search_strategy_find(name, table->cli->errors);
+            read_budget(table->cli, name, &budget) == MODEL_OK
+                ? search_strategy_find(name, table->cli->errors)
+                : NULL;
 
         if (strategy == NULL) {
             return MODEL_USAGE;
@@ -51,6 +77,7 @@ static enum model_status read_strategies(struct search_comparison *table)
                                     (struct model_place){"lagom", 0, 0}, NULL,
                                     "name each once", "too many strategies");
         }
+        table->budgets[table->strategy_count] = budget;
         table->strategies[table->strategy_count++] = strategy;
     }
     return table->strategy_count > 0

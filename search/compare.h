@@ -38,6 +38,7 @@ struct search_case {
 struct search_comparison {
     struct sim_cli *cli;
     const struct search_strategy *strategies[SEARCH_COMPARED_MAX];
+    uint64_t budgets[SEARCH_COMPARED_MAX]; /* of "NAME:BUDGET"; 0: none */
     int strategy_count;
     const struct search_evaluator_kind *evaluator;
     double noise_ratio;

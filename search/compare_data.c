@@ -154,6 +154,7 @@ static void append_row(struct sim_json *rows,
                        const struct search_comparison *table,
                        const struct search_compared *row)
 {
+    uint64_t budget = table->budgets[row - row->of->rows];
     const struct search_case *of = row->of;
     const struct search_times *times = &row->tuned.times;
     struct sim_json *json = sim_json_append(rows);
@@ -175,6 +176,9 @@ static void append_row(struct sim_json *rows,
     sim_json_number(json, "speedup_vs_autoccl",
                     search_speedup_ratio(table, row, "autoccl"));
     sim_json_count(json, "evaluations", row->tuned.outcome.evaluations);
+    if (budget > 0) {
+        sim_json_count(json, "budget", (int64_t)budget);
+    }
     sim_json_number(json, "bound_us",
                     of->bound_us > 0.0 ? of->bound_us : (double)NAN);
     sim_json_number(json, "gap_to_best_ratio",

@@ -50,11 +50,14 @@ static enum model_status run_strategies(struct search_comparison *table,
 {
     struct sim_cli cli = *table->cli;
     struct search_tuned *tuned[SEARCH_COMPARED_MAX];
+    struct search_entry entries[SEARCH_COMPARED_MAX];
     enum model_status status;
 
     cli.arena = of->arena;
     cli.errors = &of->errors;
     for (int i = 0; i < table->strategy_count; i++) {
+        entries[i] =
+            (struct search_entry){table->strategies[i], table->budgets[i]};
         tuned[i] = &of->rows[i].tuned;
     }
     status = search_tune_all(
@@ -62,7 +65,7 @@ static enum model_status run_strategies(struct search_comparison *table,
         model_arena_format(of->arena, "%d of %d, %s on %s, ", number + 1,
                            table->case_count, of->input.workload.name,
                            of->input.topology.name),
-        table->strategies, table->strategy_count, tuned);
+        entries, table->strategy_count, tuned);
     if (status == MODEL_OK) {
         sum_up(of->arena, table, of);
     }

@@ -231,6 +231,13 @@ void search_comparison_text(const struct search_comparison *table)
                       table->evaluator->name, table->evaluator->summary);
     }
     print_noise(table);
+    for (int i = 0; i < table->strategy_count; i++) {
+        if (table->budgets[i] > 0) {
+            (void)fprintf(out, "%s: at a budget of %llu iterations measured\n",
+                          table->strategies[i]->name,
+                          (unsigned long long)table->budgets[i]);
+        }
+    }
     print_topologies(table);
     (void)fprintf(out, "lagom %s, seed %llu\n", LAGOM_VERSION,
                   (unsigned long long)table->cli->options.seed);

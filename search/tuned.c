@@ -179,11 +179,14 @@ static enum model_status check(struct bench *bench, struct search_tuned *tuned)
 }
 
 /* Evaluations that a search may make of so many measurements each; 0: any. */
-static int budget_of(const struct sim_options *options, int each)
+static int budget_of(const struct sim_options *options,
+                     const struct search_entry *entry,
+                     int each)
 {
-    uint64_t budget = options->budget / (uint64_t)each;
+    uint64_t given = entry->budget > 0 ? entry->budget : options->budget;
+    uint64_t budget = given / (uint64_t)each;
 
-    if (options->budget > 0 && budget == 0) {
+    if (given > 0 && budget == 0) {
         budget = 1;
     }
     return budget < INT_MAX ? (int)budget : INT_MAX;
@@ -203,13 +206,14 @@ seed_of(const struct bench *bench, const char *strategy, int trial)
 /* Run a strategy, under noise of its own for each trial (0: the only one), if
  * there is any. The outcome lives in the work arena, until the next run. */
 static enum model_status run_once(struct bench *bench,
-                                  const struct search_strategy *strategy,
+                                  const struct search_entry *entry,
                                   double noise_ratio,
                                   int trial,
                                   struct search_outcome *outcome)
 {
     struct sim_cli *cli = bench->cli;
     const struct sim_options *options = &cli->options;
+    const struct search_strategy *strategy = entry->strategy;
     bool show = !options->quiet && isatty(fileno(cli->log)) != 0;
     int repeats =
         noise_ratio > 0.0 && options->repeats > 0 ? (int)options->repeats : 1;
@@ -224,7 +228,7 @@ static enum model_status run_once(struct bench *bench,
                                .evaluator = &evaluator,
                                .errors = cli->errors,
                                .seed = options->seed,
-                               .budget = budget_of(options, each),
+                               .budget = budget_of(options, entry, each),
                                .repeats = strategy->repeats ? repeats : 1,
                                .reading = &bench->reading,
                                .progress = show ? show_progress : NULL,
@@ -272,13 +276,13 @@ static enum model_status judge_trial(struct bench *bench,
 
 /* One strategy. */
 static enum model_status search(struct bench *bench,
-                                const struct search_strategy *strategy,
+                                const struct search_entry *entry,
                                 struct search_tuned *tuned)
 {
     int trials = (int)bench->cli->options.trials;
     double noise_ratio = trials > 0 ? 0.0 : bench->noise_ratio;
     enum model_status status =
-        run_once(bench, strategy, noise_ratio, 0, &tuned->outcome);
+        run_once(bench, entry, noise_ratio, 0, &tuned->outcome);
 
     tuned->problem = bench->problem;
     tuned->evaluator = bench->kind;
@@ -292,7 +296,7 @@ static enum model_status search(struct bench *bench,
     for (int i = 1; status == MODEL_OK && i <= trials; i++) {
         struct search_outcome outcome;
 
-        status = run_once(bench, strategy, bench->noise_ratio, i, &outcome);
+        status = run_once(bench, entry, bench->noise_ratio, i, &outcome);
         if (status == MODEL_OK) {
             status = judge_trial(bench, outcome.configs, tuned);
         }
@@ -331,7 +335,7 @@ static enum model_status set_up(struct bench *bench)
  * that no local lives across the jump.
  */
 static enum model_status search_guarded(struct bench *bench,
-                                        const struct search_strategy *const *by,
+                                        const struct search_entry *entries,
                                         int count,
                                         struct search_tuned *const *tuned)
 {
@@ -347,7 +351,7 @@ static enum model_status search_guarded(struct bench *bench,
     (void)model_arena_guard(bench->scratch, &out_of_memory);
     status = set_up(bench);
     for (int i = 0; status == MODEL_OK && i < count; i++) {
-        status = search(bench, by[i], tuned[i]);
+        status = search(bench, &entries[i], tuned[i]);
     }
     return status;
 }
@@ -355,7 +359,7 @@ static enum model_status search_guarded(struct bench *bench,
 enum model_status search_tune_all(struct sim_cli *cli,
                                   const struct sim_input *input,
                                   const char *label,
-                                  const struct search_strategy *const *by,
+                                  const struct search_entry *entries,
                                   int count,
                                   struct search_tuned *const *tuned)
 {
@@ -370,7 +374,7 @@ enum model_status search_tune_all(struct sim_cli *cli,
     bench.shared = model_arena_new();
     bench.work = model_arena_new();
     bench.scratch = model_arena_new();
-    status = search_guarded(&bench, by, count, tuned);
+    status = search_guarded(&bench, entries, count, tuned);
     model_arena_free(bench.shared);
     model_arena_free(bench.work);
     model_arena_free(bench.scratch);
@@ -387,5 +391,7 @@ enum model_status search_tune(struct sim_cli *cli,
                               const struct search_strategy *strategy,
                               struct search_tuned *tuned)
 {
-    return search_tune_all(cli, input, "", &strategy, 1, &tuned);
+    struct search_entry entry = {strategy, 0};
+
+    return search_tune_all(cli, input, "", &entry, 1, &tuned);
 }

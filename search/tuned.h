@@ -59,6 +59,12 @@ enum model_status search_tune_check(struct sim_cli *cli, double *noise_ratio);
 /* The noise, if there is any, as members of a JSON object. */
 void search_put_noise(const struct sim_cli *cli, struct sim_json *object);
 
+/* A strategy, and evaluations that it may use; 0: as --budget says. */
+struct search_entry {
+    const struct search_strategy *strategy;
+    uint64_t budget;
+};
+
 /*
  * The same for several strategies, which share what was measured. label comes
  * before a strategy's name in what is shown of the progress. Several threads
@@ -67,7 +73,7 @@ void search_put_noise(const struct sim_cli *cli, struct sim_json *object);
 enum model_status search_tune_all(struct sim_cli *cli,
                                   const struct sim_input *input,
                                   const char *label,
-                                  const struct search_strategy *const *by,
+                                  const struct search_entry *entries,
                                   int count,
                                   struct search_tuned *const *tuned);
 

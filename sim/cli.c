@@ -48,7 +48,7 @@ static const struct option options[] = {
     {"strategy", 's', TEXT, SIM_CLI_RUN | SIM_CLI_TUNE | SIM_CLI_EXPLAIN,
      AT(strategy), "NAME", NULL, "who chooses settings"},
     {"strategies", 0, TEXT, SIM_CLI_COMPARE, AT(strategies), "LIST", NULL,
-     "such names with commas between"},
+     "such names with commas between, oracle:200 for a budget of its own"},
     {"noise", 0, TEXT, SIM_CLI_TUNE | SIM_CLI_COMPARE, AT(noise), "RATIO", NULL,
      "standard deviation of what a search measures, as 2% (none)"},
     {"repeats", 0, NUMBER, SIM_CLI_TUNE | SIM_CLI_COMPARE, AT(repeats),

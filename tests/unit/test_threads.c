@@ -96,7 +96,7 @@ static void *search(void *context)
     struct model_arena *arena = model_arena_new();
     struct model_errors errors = {.arena = arena};
     struct sim_cli cli = {.arena = arena, .errors = &errors, .log = stderr};
-    const struct search_strategy *by[3];
+    struct search_entry entries[3];
     struct search_tuned tuned[3];
     struct search_tuned *list[] = {&tuned[0], &tuned[1], &tuned[2]};
 
@@ -104,9 +104,11 @@ static void *search(void *context)
     cli.options.seed = 1;
     cli.options.budget = 20;
     for (int i = 0; i < 3; i++) {
-        by[i] = search_strategy_find(names[i], &errors);
+        entries[i] =
+            (struct search_entry){search_strategy_find(names[i], &errors), 0};
     }
-    searcher->status = search_tune_all(&cli, searcher->input, "", by, 3, list);
+    searcher->status =
+        search_tune_all(&cli, searcher->input, "", entries, 3, list);
     for (int i = 0; i < 3; i++) {
         searcher->iteration_us[i] = tuned[i].times.iteration_us;
         searcher->evaluations[i] = tuned[i].outcome.evaluations;
