@@ -64,7 +64,7 @@ const char *const *search_words_found(struct model_arena *arena,
     struct search_measure measure;
     const char **lines;
 
-    if (request->nccl == NULL) {
+    if (request->nccl == NULL || request->all_ranks) { /* searches fold */
         return model_arena_alloc(arena, sizeof(*lines));
     }
     search_problem_make(arena, request->nccl, &problem);
