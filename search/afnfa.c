@@ -2,62 +2,84 @@
  * afnfa.c - one configuration for the whole job, as environment variables set
  * it (AFNFA, APNet'23).
  *
- * AFNFA draws some of the combinations of seven variables at random, learns
- * their times with a random forest, and anneals on that; every collective of
- * the job then runs under the same variables. Here those are tried whose effect
- * a plan can express: the level of P2P, channels (least and most alike), the
- * buffer, the algorithm; NCCL's own rules (model/nccl.h) then say what each
- * collective makes of them. Left out: the level of GPUDirect, threads of
- * sockets, and forbidding host memory.
+ * AFNFA draws some of the combinations of seven variables at random, measures
+ * the bandwidth of collectives with them, learns it with a random forest, and
+ * anneals on that; every collective of the job then runs under the same
+ * variables. Here those are drawn whose effect a plan can express: the level of
+ * P2P, the most and least channels, the buffer, the algorithm; NCCL's own rules
+ * (model/nccl.h) then say what each collective makes of them. Left out: the
+ * level of GPUDirect, threads of sockets, and forbidding host memory.
  *
- * Instead of a forest, a coordinate descent: of one variable after the other
- * all values are measured and the best is kept, until none gains or the budget
- * is used up. It starts with nothing set, which is NCCL's own choice. What it
- * shortens is the whole iteration, not the collectives alone.
+ * As AFNFA does, it shortens communication, whatever that does to computation:
+ * the time of all collectives of an iteration, measured in company. Nothing
+ * set, which is NCCL's own choice, is measured first. A tenth of the budget is
+ * for what the forest finds best: measured, learnt, and looked for again, over
+ * all combinations, which are few enough without annealing. The result is the
+ * best that was measured.
  *
  * Rings stay those of the job without the variables: a plan has no rings.
  */
 #include "model/nccl/settings_read.h"
+#include "search/forest.h"
+#include "search/moves.h"
 #include "search/trial.h"
 
-enum { LEVEL, CHANNELS, BUFFER, ALGORITHM, KNOBS };
+#include <math.h>
+#include <string.h>
 
-enum { VARIABLES_MAX = 2, LEVEL_NVL = 1 /* in levels */ };
+enum { LEVEL, MAX_CHANNELS, MIN_CHANNELS, BUFFER, ALGORITHM, KNOBS };
 
-/* Variables that are set alike, and to what; the first value is none. */
+enum {
+    LEVEL_NVL = 1,      /* in levels */
+    CHECKED_SHARE = 10, /* of the budget, one part of so many */
+    REPEATS_MAX = 200   /* draws in a row that bring nothing new */
+};
+
+/* A variable and its values; the first is none. */
 struct knob {
-    const char *variables[VARIABLES_MAX];
+    const char *variable;
     const char *const *values;
 };
 
 /* Host memory where NVLink does not reach, which a plan calls shm; or P2P
  * however far. */
 static const char *const levels[] = {"", "NVL", "SYS", NULL};
-static const char *const channels[] = {"",   "1",  "2",  "3",  "4",  "5",
-                                       "6",  "8",  "10", "12", "14", "16",
-                                       "20", "24", "28", "32", NULL};
+static const char *const channels[] = {"",  "1",  "2",  "3",  "4",  "6",
+                                       "8", "12", "16", "24", "32", NULL};
 /* Bytes: 256 KiB to 8 MiB; a chunk of a ring is half of it. */
 static const char *const buffers[] = {"",        "262144",  "524288", "1048576",
                                       "2097152", "8388608", NULL};
 static const char *const algorithms[] = {"", "Ring", "Tree", NULL};
 
 static const struct knob knobs[KNOBS] = {
-    [LEVEL] = {{"NCCL_P2P_LEVEL", NULL}, levels},
-    [CHANNELS] = {{"NCCL_MIN_NCHANNELS", "NCCL_MAX_NCHANNELS"}, channels},
-    [BUFFER] = {{"NCCL_BUFFSIZE", NULL}, buffers},
-    [ALGORITHM] = {{"NCCL_ALGO", NULL}, algorithms}};
+    [LEVEL] = {"NCCL_P2P_LEVEL", levels},
+    [MAX_CHANNELS] = {"NCCL_MAX_NCHANNELS", channels},
+    [MIN_CHANNELS] = {"NCCL_MIN_NCHANNELS", channels},
+    [BUFFER] = {"NCCL_BUFFSIZE", buffers},
+    [ALGORITHM] = {"NCCL_ALGO", algorithms}};
+
+/* A combination that was measured, and the plan that it is. */
+struct measured {
+    struct search_sample sample; /* value: us of all collectives */
+    struct model_config *configs;
+};
 
 struct globals {
-    struct search_trial trial;
-    int at[KNOBS]; /* index of each one's value */
-    double at_us;
+    struct search_task *task;
+    struct search_outcome *outcome;
+    struct search_measure measure;
+    gsl_rng *random;
+    struct measured *list;
+    int count, room;
+    int left;  /* evaluations */
+    int first; /* knob that counts: without host memory not the first */
 };
 
 /* The settings of the job with the variables over them. */
 static struct model_nccl_settings read_settings(const struct globals *self,
                                                 const int *at)
 {
-    const struct search_task *task = self->trial.task;
+    const struct search_task *task = self->task;
     const struct model_nccl *nccl = task->problem->nccl;
     struct model_nccl_settings settings = nccl->settings;
     struct model_errors errors = {.arena = task->arena};
@@ -68,15 +90,12 @@ static struct model_nccl_settings read_settings(const struct globals *self,
     struct model_place place = {"afnfa", 0, 0};
 
     for (int k = 0; k < KNOBS; k++) {
-        for (int v = 0; v < VARIABLES_MAX && at[k] > 0; v++) {
-            if (knobs[k].variables[v] != NULL) {
-                (void)model_nccl_settings_read(
-                    &reader,
-                    model_arena_format(task->arena, "%s=%s",
-                                       knobs[k].variables[v],
-                                       knobs[k].values[at[k]]),
-                    place);
-            }
+        if (at[k] > 0) {
+            (void)model_nccl_settings_read(
+                &reader,
+                model_arena_format(task->arena, "%s=%s", knobs[k].variable,
+                                   knobs[k].values[at[k]]),
+                place);
         }
     }
     return settings;
@@ -99,7 +118,7 @@ static bool make_plan(const struct globals *self,
                       const int *at,
                       struct model_config *configs)
 {
-    const struct search_task *task = self->trial.task;
+    const struct search_task *task = self->task;
     const struct search_problem *problem = task->problem;
     const struct model_nccl *own = problem->nccl;
     struct model_nccl_settings settings = read_settings(self, at);
@@ -124,36 +143,6 @@ static bool make_plan(const struct globals *self,
     return true;
 }
 
-/* Measure all values of a knob, and stay at the best. */
-static enum model_status turn(struct globals *self, int knob)
-{
-    struct search_trial *trial = &self->trial;
-    int at[KNOBS];
-
-    for (int k = 0; k < KNOBS; k++) {
-        at[k] = self->at[k];
-    }
-    for (int v = 0; knobs[knob].values[v] != NULL; v++) {
-        double iteration_us;
-        enum model_status status;
-
-        at[knob] = v;
-        if (!make_plan(self, at, trial->outcome->configs)) {
-            continue;
-        }
-        status =
-            search_trial_try(trial, trial->outcome->configs, &iteration_us);
-        if (status != MODEL_OK) {
-            return status;
-        }
-        if (iteration_us < self->at_us) {
-            self->at_us = iteration_us;
-            self->at[knob] = v;
-        }
-    }
-    return MODEL_OK;
-}
-
 /* Host memory is no way between GPUs that NVLink joins all (space.h). */
 static bool has_transports(const struct search_problem *problem)
 {
@@ -168,29 +157,208 @@ static bool has_transports(const struct search_problem *problem)
     return true;
 }
 
+/* -- what was measured -- */
+
+/* The combination itself, or one that comes to the same plan; or NULL. */
+static const struct measured *find(const struct globals *self,
+                                   const struct model_config *configs)
+{
+    for (int i = 0; i < self->count; i++) {
+        bool same = true;
+
+        for (int c = 0; c < self->task->problem->class_count; c++) {
+            same = same &&
+                   model_config_equal(&self->list[i].configs[c], &configs[c]);
+        }
+        if (same) {
+            return &self->list[i];
+        }
+    }
+    return NULL;
+}
+
+static double comm_us(const struct globals *self)
+{
+    const struct search_problem *problem = self->task->problem;
+    double sum_us = 0.0;
+
+    for (int i = 0; i < problem->window_count; i++) {
+        sum_us += self->measure.comm_us[i];
+    }
+    return sum_us;
+}
+
+static void keep(struct globals *self,
+                 const int *at,
+                 const struct model_config *configs,
+                 double us)
+{
+    size_t classes = (size_t)self->task->problem->class_count;
+    struct measured *one;
+
+    self->list = model_arena_grow(self->task->arena, self->list, self->count,
+                                  &self->room, sizeof(*self->list));
+    one = &self->list[self->count++];
+    one->sample.value = us;
+    memcpy(one->sample.inputs, at, KNOBS * sizeof(*at));
+    one->configs = model_arena_array(self->task->arena, classes + 1,
+                                     sizeof(*one->configs));
+    if (classes > 0) {
+        memcpy(one->configs, configs, classes * sizeof(*configs));
+    }
+}
+
+/* Measure a combination, unless NCCL refuses it or its plan is known. *grown:
+ * something was learnt. */
+static enum model_status
+try_variables(struct globals *self, const int *at, bool *grown)
+{
+    struct search_task *task = self->task;
+    struct model_config *configs = self->outcome->configs;
+    const struct measured *known;
+    enum model_status status;
+
+    *grown = false;
+    if (!make_plan(self, at, configs)) {
+        return MODEL_OK;
+    }
+    search_pin(task->problem, configs);
+    known = find(self, configs);
+    if (known != NULL) {
+        *grown = memcmp(known->sample.inputs, at, KNOBS * sizeof(*at)) != 0;
+        if (*grown) {
+            keep(self, at, configs, known->sample.value);
+        }
+        return MODEL_OK;
+    }
+    status = search_try(task, self->outcome, configs, &self->measure);
+    if (status == MODEL_OK) {
+        self->left--;
+        *grown = true;
+        keep(self, at, configs, comm_us(self));
+    }
+    return status;
+}
+
+/* -- the search -- */
+
+static int value_count(int knob)
+{
+    int count = 0;
+
+    while (knobs[knob].values[count] != NULL) {
+        count++;
+    }
+    return count;
+}
+
+static enum model_status sample(struct globals *self, int until_left)
+{
+    enum model_status status = MODEL_OK;
+    int repeats = 0;
+
+    while (status == MODEL_OK && self->left > until_left &&
+           repeats < REPEATS_MAX) {
+        int at[KNOBS] = {0};
+        int before = self->left;
+        bool grown;
+
+        for (int k = self->first; k < KNOBS; k++) {
+            at[k] = (int)gsl_rng_uniform_int(self->random,
+                                             (unsigned long)value_count(k));
+        }
+        status = try_variables(self, at, &grown);
+        repeats = self->left < before ? 0 : repeats + 1;
+    }
+    return status;
+}
+
+/* The next combination, as a counter with a digit a knob; false after the
+ * last. */
+static bool advance(const struct globals *self, int *at)
+{
+    for (int k = self->first; k < KNOBS; k++) {
+        if (++at[k] < value_count(k)) {
+            return true;
+        }
+        at[k] = 0;
+    }
+    return false;
+}
+
+/* What the forest takes for the best. */
+static void ask_forest(struct globals *self, int *best)
+{
+    struct search_sample *samples = model_arena_array(
+        self->task->arena, (size_t)self->count, sizeof(*samples));
+    struct search_forest forest;
+    double best_us = HUGE_VAL;
+    int at[KNOBS] = {0};
+
+    for (int i = 0; i < self->count; i++) {
+        samples[i] = self->list[i].sample;
+    }
+    search_forest_grow(self->task->arena, samples, self->count, KNOBS,
+                       self->random, &forest);
+    do {
+        double us = search_forest_value(&forest, at);
+
+        if (us < best_us) {
+            best_us = us;
+            memcpy(best, at, sizeof(at));
+        }
+    } while (advance(self, at));
+}
+
+/* Measure what the forest finds, until it finds nothing new, or too often
+ * variables that come to a plan that is known. */
+static enum model_status check_forest(struct globals *self)
+{
+    enum model_status status = MODEL_OK;
+    bool grown = true;
+
+    for (int rounds = 2 * self->left;
+         status == MODEL_OK && self->left > 0 && grown && rounds > 0;
+         rounds--) {
+        int at[KNOBS];
+
+        ask_forest(self, at);
+        status = try_variables(self, at, &grown);
+    }
+    return status;
+}
+
 enum model_status search_find_afnfa(struct search_task *task,
                                     struct search_outcome *outcome)
 {
-    struct globals self = {.at = {0}};
-    int first = has_transports(task->problem) ? LEVEL : CHANNELS;
-    enum model_status status = search_trial_start(
-        &self.trial, task, outcome,
-        task->budget > 0 ? task->budget : SEARCH_TRIAL_BUDGET);
-    double before_us;
+    static const int nothing[KNOBS] = {0};
+    struct globals self = {
+        .task = task,
+        .outcome = outcome,
+        .random = search_random(task->arena, task->seed),
+        .left = task->budget > 0 ? task->budget : SEARCH_TRIAL_BUDGET,
+        .first = has_transports(task->problem) ? LEVEL : LEVEL + 1};
+    enum model_status status;
+    bool grown;
+    int best = 0;
 
-    if (status != MODEL_OK) {
-        return status;
+    search_measure_make(task->arena, task->problem, &self.measure);
+    status = try_variables(&self, nothing, &grown);
+    if (task->problem->class_count == 0) {
+        return status; /* nothing to set */
     }
-    self.at_us = self.trial.measure.iteration_us;
-    do {
-        before_us = self.at_us;
-        for (int k = first; status == MODEL_OK && k < KNOBS; k++) {
-            status = turn(&self, k);
-        }
-    } while (status == MODEL_OK && self.trial.left > 0 &&
-             self.at_us < before_us);
     if (status == MODEL_OK) {
-        search_trial_finish(&self.trial);
+        status = sample(&self, self.left / CHECKED_SHARE);
+    }
+    if (status == MODEL_OK) {
+        status = check_forest(&self);
+    }
+    for (int i = 1; i < self.count; i++) {
+        best =
+            self.list[i].sample.value < self.list[best].sample.value ? i : best;
+    }
+    for (int i = 0; self.count > 0 && i < task->problem->class_count; i++) {
+        outcome->configs[i] = self.list[best].configs[i];
     }
     return status;
 }

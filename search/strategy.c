@@ -13,7 +13,7 @@ const struct search_strategy search_strategies[] = {
      search_find_lagom, true, false},
     {"lagom+", "the same balance by the cost model, corrected as it is used",
      search_find_lagom_plus, true, false},
-    {"static", "one number of channels for all collectives (Liger)",
+    {"static", "one limit of channels for all collectives (Liger)",
      search_find_static, false, false},
     {"afnfa", "one set of NCCL's variables for the job (AFNFA, APNet'23)",
      search_find_afnfa, false, false},

@@ -54,7 +54,7 @@ struct form {
     double (*y_us)(const struct model_config *configs);
     struct model_config log[LOG_MAX][CLASSES_MAX];
     int calls;
-    int repeats; /* of a candidate; 0: one */
+    int repeats;                   /* of a candidate; 0: one */
     struct search_reading reading; /* of lagom */
 };
 

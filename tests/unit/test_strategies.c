@@ -30,6 +30,7 @@ static double form_us(const struct form *form, int call)
 static void they_take_the_best_they_saw(void **state)
 {
     for (int n = 0; n < NAMES; n++) {
+        bool all = strcmp(names[n], "afnfa") != 0;
         struct form *form =
             make_form(*state, 2, x_with_a_valley, y_by_first_chunk);
         struct search_outcome outcome =
@@ -39,7 +40,9 @@ static void they_take_the_best_they_saw(void **state)
         for (int i = 0; i < outcome.evaluations; i++) {
             least_us = fmin(least_us, form_us(form, i));
         }
-        assert_near(outcome.iteration_us, least_us, 0);
+        if (all) { /* afnfa: see below */
+            assert_near(outcome.iteration_us, least_us, 0);
+        }
     }
 }
 
@@ -87,7 +90,7 @@ static bool same_log(const struct form *a, const struct form *b)
 /* The same seed takes the same way; another one another, where one counts. */
 static void seeds_decide(void **state)
 {
-    static const bool random[NAMES] = {false, false, true, true, true};
+    static const bool random[NAMES] = {false, true, true, true, true};
 
     for (int n = 0; n < NAMES; n++) {
         struct form *forms[3];
@@ -104,8 +107,8 @@ static void seeds_decide(void **state)
 
 /*
  * Their own budget is the most that autoccl spends; --budget is another. Few of
- * the 84 x 17 x many points come twice, so random uses all of it. The 84
- * channel counts of static contain NCCL's own.
+ * the 84 x 17 x many points come twice, so random uses all of it. Static has
+ * the 24 channels that NCCL has, with none left out.
  */
 static void they_stay_within_the_budget(void **state)
 {
@@ -121,7 +124,7 @@ static void they_stay_within_the_budget(void **state)
                 {"anneal", 1, 1, 1},
                 {"afnfa", 0, 20, SEARCH_TRIAL_BUDGET},
                 {"afnfa", 9, 9, 9},
-                {"static", 0, 84, 84},
+                {"static", 0, 24, 24},
                 {"static", 9, 9, 9}};
 
     for (int i = 0; i < FIXTURE_COUNT(rows); i++) {
@@ -261,30 +264,42 @@ static void static_finds_the_one_count(void **state)
 /* -- afnfa -- */
 
 /* Least at 4 channels and the smallest chunk. */
-static double y_by_channels_and_chunk(const struct model_config *configs)
+static double x_by_channels_and_chunk(int class_index,
+                                      const struct model_config *config)
 {
-    return 10 * abs(configs[0].channels - 4) + configs[0].chunk_bytes / 131072;
+    (void)class_index;
+    return 10 * abs(config->channels - 4) + config->chunk_bytes / 131072;
+}
+
+/* The other way round, and longer. */
+static double y_against_it(const struct model_config *configs)
+{
+    return 1e6 - x_by_channels_and_chunk(0, &configs[0]);
 }
 
 /*
- * NCCL_MIN_NCHANNELS and NCCL_MAX_NCHANNELS of 4 and the least NCCL_BUFFSIZE,
- * 256 KiB, of which a chunk is half: 0 + 1. Threads stay NCCL's, and all
- * classes run alike. GPUs that NVLink joins all have no other transport.
+ * NCCL's own takes 10 x 20 + 16. NCCL_MIN_NCHANNELS and NCCL_MAX_NCHANNELS of 4
+ * and the least NCCL_BUFFSIZE, 256 KiB, of which a chunk is half, take 0 + 1:
+ * one combination in 1,300. The forest comes near it, whatever the iteration,
+ * which is then the longest. Threads stay NCCL's, and all classes run alike.
+ * GPUs that NVLink joins all have no other transport.
  */
 static void afnfa_sets_variables(void **state)
 {
-    struct form *form = make_form(*state, 2, x_of_0, y_by_channels_and_chunk);
+    struct form *form =
+        make_form(*state, 2, x_by_channels_and_chunk, y_against_it);
     struct search_outcome outcome = search_form(*state, form, "afnfa", 1);
+    double found = x_by_channels_and_chunk(0, &outcome.configs[0]);
 
-    assert_near(outcome.iteration_us, 1, 0);
+    assert_near(x_by_channels_and_chunk(0, &form->log[0][0]), 216, 0);
+    assert_true(found <= 10);
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(outcome.configs[i].channels, 4);
-        assert_near(outcome.configs[i].chunk_bytes, 131072, 0);
         assert_int_equal(outcome.configs[i].threads, 512);
         assert_int_equal(outcome.configs[i].transport, MODEL_P2P);
     }
     for (int i = 0; i < outcome.evaluations; i++) {
         assert_true(model_config_equal(&form->log[i][0], &form->log[i][1]));
+        assert_true(x_by_channels_and_chunk(0, &form->log[i][0]) >= found);
     }
 }
 
