@@ -90,7 +90,7 @@ static bool same_log(const struct form *a, const struct form *b)
 /* The same seed takes the same way; another one another, where one counts. */
 static void seeds_decide(void **state)
 {
-    static const bool random[NAMES] = {false, true, true, true, true};
+    static const bool random[NAMES] = {false, true, true, true, false};
 
     for (int n = 0; n < NAMES; n++) {
         struct form *forms[3];
