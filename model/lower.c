@@ -68,6 +68,12 @@ const struct model_field model_architecture_fields[] = {
          dense_layers,
          1e4,
          "layers at the start that have no experts, but ffn"),
+    SOME("q_rank", q_rank, 1e6, "latent attention (MLA): of the queries"),
+    SOME("kv_rank", kv_rank, 1e6, "latent attention: of keys and values"),
+    SOME("position_width",
+         position_width,
+         1e5,
+         "latent attention: what queries and keys have beside head_width"),
     FLAG("gated_ffn", gated_ffn, "false", "two up projections (SwiGLU)"),
     FLAG("tied_embedding",
          tied_embedding,
@@ -203,6 +209,19 @@ static enum model_status check(const struct model_node *root,
                                 "model.kv_heads", "write a divisor of heads",
                                 "%d heads do not divide over %d kv_heads",
                                 transformer->heads, transformer->kv_heads);
+    }
+    if ((transformer->kv_rank > 0) != (transformer->q_rank > 0) ||
+        (transformer->position_width > 0 && transformer->kv_rank == 0)) {
+        return model_errors_add(errors, MODEL_BAD_INPUT, model->place,
+                                "model.kv_rank", "write q_rank and kv_rank",
+                                "latent attention has both ranks");
+    }
+    if (transformer->kv_rank > 0 && transformer->parallel != MODEL_EP &&
+        transformer->parallel != MODEL_FSDP) {
+        return model_errors_add(errors, MODEL_BAD_INPUT, model->place,
+                                "model.kv_rank", "write kind: ep or fsdp",
+                                "%s cannot cut latent attention",
+                                model_parallel_names[transformer->parallel]);
     }
     if (transformer->head_width == 0) {
         return model_errors_add(errors, MODEL_BAD_INPUT, model->place,

@@ -4,7 +4,6 @@
 #include "model/moe.h"
 
 #include <math.h>
-#include <string.h>
 
 static struct model_part gemm(const char *name, double columns, double inner)
 {
@@ -29,12 +28,10 @@ static void add(struct model_stage *stage, struct model_part part)
 
 static struct model_stage attention(const struct model_transformer *t)
 {
-    struct model_stage stage = {.count = MODEL_ATTENTION_PARTS};
-    struct model_part layer[MODEL_LAYER_PARTS];
+    struct model_stage stage = {.count = 0};
     double k = t->top_k;
 
-    model_transformer_layer(t, layer);
-    memcpy(stage.parts, layer, MODEL_ATTENTION_PARTS * sizeof(layer[0]));
+    stage.count = model_transformer_rows(t, false, stage.parts);
     add(&stage, gemm("router", t->experts, t->hidden));
     add(&stage,
         (struct model_part){"route", MODEL_PART_ELEMENTWISE,

@@ -6,7 +6,7 @@
  * token. Routing is balanced: each expert gets T k n / E tokens, so that the
  * E / n experts of a rank work on T k rows.
  *
- *     attention  the first five rows of transformer.h, then
+ *     attention  the rows of transformer.h up to the second norm, then
  *       router      gemm         T x E x h
  *       route       elementwise  T E scores: softmax and choice
  *       permute     elementwise  read T h, write a copy for each expert, T k h
@@ -34,7 +34,7 @@
 
 #include "model/transformer.h"
 
-enum { MODEL_STAGE_PARTS = 8 };
+enum { MODEL_STAGE_PARTS = MODEL_ROWS_MAX };
 
 /* Parts that run in a row. */
 struct model_stage {

@@ -47,6 +47,46 @@ void model_transformer_layer(const struct model_transformer *t,
         .writes = 1.0, .grad_reads = 2.0,      .grad_writes = 1.0};
 }
 
+static int add_latent(const struct model_transformer *t,
+                      struct model_part *rows)
+{
+    double heads = t->heads;
+    double q = t->q_rank;
+    double kv = t->kv_rank;
+
+    rows[0] = (struct model_part){"latent", MODEL_PART_GEMM,
+                                  .columns = q + kv + t->position_width,
+                                  .inner = t->hidden};
+    rows[1] = (struct model_part){"q.norm", MODEL_PART_NORM, .columns = q};
+    rows[2] = (struct model_part){
+        "q.up", MODEL_PART_GEMM,
+        .columns = heads * (t->head_width + t->position_width), .inner = q};
+    rows[3] = (struct model_part){"kv.norm", MODEL_PART_NORM, .columns = kv};
+    rows[4] = (struct model_part){"kv.up", MODEL_PART_GEMM,
+                                  .columns = heads * 2.0 * t->head_width,
+                                  .inner = kv};
+    return 5;
+}
+
+int model_transformer_rows(const struct model_transformer *t,
+                           bool all,
+                           struct model_part rows[MODEL_ROWS_MAX])
+{
+    struct model_part plain[MODEL_LAYER_PARTS];
+    int last = all ? MODEL_LAYER_PARTS - 1 : MODEL_ROW_NORM2;
+    int count = 0;
+
+    model_transformer_layer(t, plain);
+    for (int i = 0; i <= last; i++) {
+        if (i == MODEL_ROW_QKV && t->kv_rank > 0) {
+            count += add_latent(t, &rows[count]);
+        } else {
+            rows[count++] = plain[i];
+        }
+    }
+    return count;
+}
+
 void model_transformer_head(const struct model_transformer *t,
                             struct model_part parts[MODEL_HEAD_PARTS])
 {
@@ -72,10 +112,9 @@ double model_parts_parameters(const struct model_part *parts, int count)
 
 double model_transformer_layer_parameters(const struct model_transformer *t)
 {
-    struct model_part parts[MODEL_LAYER_PARTS];
+    struct model_part rows[MODEL_ROWS_MAX];
 
-    model_transformer_layer(t, parts);
-    return model_parts_parameters(parts, MODEL_LAYER_PARTS);
+    return model_parts_parameters(rows, model_transformer_rows(t, true, rows));
 }
 
 double model_transformer_root_parameters(const struct model_transformer *t)
@@ -145,7 +184,8 @@ emit_attention(struct model_emitter *emitter, const char *name, bool backward)
                                         .kv_heads = t->kv_heads,
                                         .sequence = t->sequence,
                                         .keys = t->sequence,
-                                        .head_width = t->head_width,
+                                        .head_width = t->head_width +
+                                                      t->position_width / 2.0,
                                         .causal = true,
                                         .backward = backward};
 
@@ -281,18 +321,18 @@ void model_parts_backward(struct model_emitter *emitter,
 
 void model_transformer_forward(struct model_emitter *emitter)
 {
-    struct model_part parts[MODEL_LAYER_PARTS];
+    struct model_part rows[MODEL_ROWS_MAX];
+    int count = model_transformer_rows(emitter->transformer, true, rows);
 
-    model_transformer_layer(emitter->transformer, parts);
-    model_parts_forward(emitter, parts, MODEL_LAYER_PARTS);
+    model_parts_forward(emitter, rows, count);
 }
 
 void model_transformer_backward(struct model_emitter *emitter)
 {
-    struct model_part parts[MODEL_LAYER_PARTS];
+    struct model_part rows[MODEL_ROWS_MAX];
+    int count = model_transformer_rows(emitter->transformer, true, rows);
 
-    model_transformer_layer(emitter->transformer, parts);
-    model_parts_backward(emitter, parts, MODEL_LAYER_PARTS);
+    model_parts_backward(emitter, rows, count);
 }
 
 /* Rows of the table are copied. */

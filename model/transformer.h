@@ -14,6 +14,21 @@
  *     down         gemm         T x h x f
  *     residual     elementwise  2 reads, 1 write of T h
  *
+ * With latent attention (MLA of DeepSeek-V2 and -V3, arXiv 2405.04434) of ranks
+ * r and c and a part of e of each query and key for positions, keys and values
+ * of each head of width d, these come in the place of qkv:
+ *
+ *     latent       gemm         T x (r + c + e) x h
+ *     q.norm       norm         T rows of r
+ *     q.up         gemm         T x heads (d + e) x r
+ *     kv.norm      norm         T rows of c
+ *     kv.up        gemm         T x heads 2 d x c
+ *
+ * Attention is then as of heads of width d + e / 2: queries and keys have d +
+ * e, values d, so forward its flops and bytes are exact, and backward, with
+ * three of the one and two of the other product, up to 4 % too few (d = 128, e
+ * = 64).
+ *
  * Backward runs them in reverse: two GEMMs for each GEMM (input gradient,
  * weight gradient); attention and norm as attention.h and streaming.h say; the
  * activation reads its input and the output's gradient and writes the input's;
@@ -27,6 +42,7 @@
 /* The mappings `model`, `parallel` and `batch` of a workload file. */
 struct model_transformer {
     int hidden, layers, heads, kv_heads, head_width, ffn, vocabulary;
+    int q_rank, kv_rank, position_width; /* MLA; 0: none */
     bool gated_ffn;
     bool tied_embedding;
     int experts, top_k, expert_ffn, shared_experts, dense_layers; /* moe.h */
@@ -87,7 +103,7 @@ struct model_part {
     double reads, writes, grad_reads, grad_writes;
 };
 
-/* The table above; its first rows, up to the second norm, are attention's. */
+/* The first table above. */
 enum {
     MODEL_ROW_NORM1,
     MODEL_ROW_QKV,
@@ -99,11 +115,17 @@ enum {
     MODEL_ROW_DOWN,
     MODEL_ROW_RESIDUAL,
     MODEL_LAYER_PARTS,
-    MODEL_ATTENTION_PARTS = MODEL_ROW_NORM2 + 1
+    MODEL_ROWS_MAX = MODEL_LAYER_PARTS + 4 /* with latent attention */
 };
 
 void model_transformer_layer(const struct model_transformer *t,
                              struct model_part parts[MODEL_LAYER_PARTS]);
+
+/* The rows of a layer, latent attention's among them: all, or those of
+   attention, up to the second norm. Returns how many. */
+int model_transformer_rows(const struct model_transformer *t,
+                           bool all,
+                           struct model_part rows[MODEL_ROWS_MAX]);
 
 /* The final norm, and the projection to the vocabulary. */
 enum { MODEL_HEAD_NORM, MODEL_HEAD_LOGITS, MODEL_HEAD_PARTS };
