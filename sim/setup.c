@@ -304,16 +304,6 @@ static void set_joints(struct setup *setup, int index)
     }
 }
 
-int sim_joint_of(const struct sim *sim, const struct sim_run *run)
-{
-    const struct model_op *op = sim_op(sim, run);
-    const struct model_group *group = &sim->request.workload->groups[op->group];
-    int instance =
-        sim->request.all_ranks ? model_group_instance_of(group, run->rank) : 0;
-
-    return sim->first_joint[run->op] + instance;
-}
-
 /* How many groups of its family each collective has here. */
 static void number_joints(struct sim *sim)
 {

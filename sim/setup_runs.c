@@ -80,6 +80,16 @@ static double work_ratio(const struct sim *sim, int rank, int op)
                              topology->variation.jitter_ratio);
 }
 
+int sim_joint_of(const struct sim *sim, const struct sim_run *run)
+{
+    const struct model_op *op = sim_op(sim, run);
+    const struct model_group *group = &sim->request.workload->groups[op->group];
+    int instance =
+        sim->request.all_ranks ? model_group_instance_of(group, run->rank) : 0;
+
+    return sim->first_joint[run->op] + instance;
+}
+
 static void set_rank(struct sim *sim, int rank)
 {
     const struct model_topology *topology = sim->request.topology;
