@@ -257,21 +257,23 @@ static enum model_status judge_trial(struct bench *bench,
 {
     struct search_trials *trials = &tuned->trials;
     struct search_times times;
+    double loss_ratio;
     enum model_status status = time_plan(
         &bench->problem, configs, bench->scratch, &times, bench->cli->errors);
-    double loss_ratio = times.iteration_us / tuned->times.iteration_us - 1.0;
 
-    if (status == MODEL_OK) {
-        trials->worst_loss_ratio =
-            trials->count > 0 ? fmax(trials->worst_loss_ratio, loss_ratio)
-                              : loss_ratio;
-        trials->mean_loss_ratio =
-            (trials->mean_loss_ratio * trials->count + loss_ratio) /
-            (trials->count + 1);
-        trials->found += loss_ratio <= SEARCH_AS_GOOD ? 1 : 0;
-        trials->count++;
+    if (status != MODEL_OK) {
+        return status;
     }
-    return status;
+    loss_ratio = times.iteration_us / tuned->times.iteration_us - 1.0;
+    trials->worst_loss_ratio = trials->count > 0
+                                   ? fmax(trials->worst_loss_ratio, loss_ratio)
+                                   : loss_ratio;
+    trials->mean_loss_ratio =
+        (trials->mean_loss_ratio * trials->count + loss_ratio) /
+        (trials->count + 1);
+    trials->found += loss_ratio <= SEARCH_AS_GOOD ? 1 : 0;
+    trials->count++;
+    return MODEL_OK;
 }
 
 /* One strategy. */
