@@ -194,7 +194,7 @@ static bool is_cut(struct search_probe *self, int index, int option)
     for (int i = 0; i < self->trial.task->problem->class_count; i++) {
         self->alone_us[i] =
             i == index ? search_surrogate_alone_us(self->surrogate, i, option)
-                       : 0.0;
+                       : self->least_us[i];
     }
     return search_probe_bounds(self) &&
            search_bound_given_us(self->bound, self->alone_us) >= self->at_us;

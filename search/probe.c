@@ -3,6 +3,8 @@
  */
 #include "search/probe.h"
 
+#include "search/least.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,9 +75,10 @@ enum model_status search_probe_start(struct search_probe *self,
     if (status == MODEL_OK) {
         take(self, self->trial.tried[0].configs,
              self->trial.tried[0].iteration_us);
+        self->least_us = search_least_us(task->arena, scratch, problem);
         self->surrogate = search_surrogate_new(task->arena, scratch, problem);
         self->bound = search_bound_new(task->arena, problem);
-        self->bound_us = search_bound_given_us(self->bound, NULL);
+        self->bound_us = search_bound_given_us(self->bound, self->least_us);
     }
     return status;
 }

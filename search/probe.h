@@ -17,6 +17,8 @@ struct search_probe {
     struct search_surrogate *surrogate;
     struct search_range *ranges; /* by class */
     struct search_bound *bound;
+    const double
+        *least_us;     /* by class: none of its space is faster (least.h) */
     double bound_us;   /* no plan is faster; what is measured below says that
                           it does not hold here, and then it counts for nothing */
     double stop_ratio; /* so near to the bound there is nothing to search for */

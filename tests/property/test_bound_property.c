@@ -4,6 +4,7 @@
  * transports, channels, threads and chunks.
  */
 #include "search/bound.h"
+#include "search/least.h"
 #include "search/strategy.h"
 #include "search/surrogate.h"
 
@@ -137,12 +138,13 @@ static double plan_us(struct bench *bench,
 /*
  * Kernels on one stream, collectives on another, any options of theirs: the way
  * through the ops with what each collective takes alone is never longer than
- * what is simulated.
+ * what is simulated, and none is faster than the least of its space.
  */
 static void no_collective_is_faster_in_company(void **state)
 {
     struct bench bench = bench_start(44);
     struct model_arena *scratch = model_arena_new();
+    struct model_arena *other = model_arena_new();
 
     (void)state;
     for (int i = 0; i < bench.cases / 2; i++) {
@@ -152,6 +154,7 @@ static void no_collective_is_faster_in_company(void **state)
         struct search_surrogate *surrogate =
             search_surrogate_new(bench.arena, scratch, &problem);
         struct search_bound *bound = search_bound_new(bench.arena, &problem);
+        const double *least_us = search_least_us(bench.arena, other, &problem);
         struct model_config configs[OPS_MAX];
         double alone_us[OPS_MAX];
 
@@ -165,6 +168,7 @@ static void no_collective_is_faster_in_company(void **state)
 
                 configs[k] = *search_surrogate_config(surrogate, k, option);
                 alone_us[k] = search_surrogate_alone_us(surrogate, k, option);
+                assert_true(least_us[k] <= alone_us[k] * (1 + 1e-12));
             }
             bound_us = search_bound_given_us(bound, alone_us);
             us = plan_us(&bench, &problem, configs);
@@ -176,6 +180,7 @@ static void no_collective_is_faster_in_company(void **state)
         model_arena_reset(bench.arena);
     }
     model_arena_free(scratch);
+    model_arena_free(other);
     bench_end(&bench);
 }
 
