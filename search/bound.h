@@ -1,7 +1,9 @@
 /*
  * bound.h - an iteration time that no plan can beat.
  *
- * Two kinds of bound, each of which holds whatever the plan; the larger counts.
+ * What is here holds whatever algorithm a plan names; for plans of the space
+ * that searches choose from least.h knows more. Two kinds of bound, each of
+ * which holds whatever the plan; the larger counts.
  *
  * path  The longest way through the ops. An op begins a launch latency after
  *       all that it waits for is done (its stream's op before it, `after`,

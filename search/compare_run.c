@@ -9,7 +9,7 @@
  */
 #include "search/compare.h"
 
-#include "search/bound.h"
+#include "search/least.h"
 
 #include <pthread.h>
 #include <unistd.h>
@@ -31,7 +31,7 @@ static void sum_up(struct model_arena *arena,
     int nccl = search_strategy_index(table, "nccl");
 
     of->nccl_us = of->rows[0].tuned.nccl_us;
-    of->bound_us = search_bound_us(arena, &of->rows[0].tuned.problem);
+    of->bound_us = search_least_bound_us(arena, &of->rows[0].tuned.problem);
     of->best_us = of->nccl_us;
     of->best = nccl >= 0 ? &of->rows[nccl] : NULL;
     for (int i = 0; i < table->strategy_count; i++) {

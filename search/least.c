@@ -3,6 +3,8 @@
  */
 #include "search/least.h"
 
+#include "search/bound.h"
+
 #include "model/collective.h"
 
 #include <math.h>
@@ -127,7 +129,6 @@ double *search_least_us(struct model_arena *arena,
     struct model_fabric fabric;
     struct look look = {.problem = problem, .fabric = &fabric};
 
-    model_arena_reset(scratch);
     model_fabric_make(problem->topology, true, &fabric);
     look.walk = model_walk_new(scratch, &fabric);
     for (int i = 0; i < problem->class_count; i++) {
@@ -139,4 +140,11 @@ double *search_least_us(struct model_arena *arena,
                        : class_us(&look, &problem->classes[i], &ranges[i]);
     }
     return least;
+}
+
+double search_least_bound_us(struct model_arena *arena,
+                             const struct search_problem *problem)
+{
+    return search_bound_given_us(search_bound_new(arena, problem),
+                                 search_least_us(arena, arena, problem));
 }
