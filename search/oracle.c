@@ -7,12 +7,12 @@
  *
  *   starts   what lagom+ and lagom find; with a budget of ASKED and more what
  *            all other strategies of the table find
- *   bound    Of a plan the collectives' times alone are known in closed form,
- *            and no simulated collective is faster in company (surrogate.h).
- * The longest path with these (bound.h) is a lower bound of the plan's
- *            iteration, and with the time of one class alone, the others at
- *            what no configuration can beat, of all plans that share it: none
- *            of either is measured that is above the best so far.
+ *   bound    The collectives' times alone are known in closed form, and in
+ *            company none is faster (surrogate.h). So the longest path with
+ *            them (bound.h) is a lower bound of a plan's iteration; with the
+ *            time of one class, and the least of their spaces for the others
+ *            (least.h), of all plans that share it. Neither is measured where
+ *            that is above the best so far.
  *   descent  of what is left, steps of each knob, coarse and then fine, of all
  *            classes at once and of each, those first that the cost model,
  *            scaled to the best plan, expects most of (surrogate.h)
@@ -25,8 +25,6 @@
  * says which it was, or how far the bound is.
  */
 #include "search/probe.h"
-
-#include "model/units.h"
 
 #include <math.h>
 #include <string.h>
