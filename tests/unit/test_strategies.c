@@ -87,7 +87,8 @@ static bool same_log(const struct form *a, const struct form *b)
     return a->calls == b->calls;
 }
 
-/* The same seed takes the same way; another one another, where one counts. */
+/* The same seed takes the same way; another one another, where one counts: of
+ * the oracle only after its descents, for which this budget is too small. */
 static void seeds_decide(void **state)
 {
     static const bool random[NAMES] = {false, true, true, true, false};
