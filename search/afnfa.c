@@ -320,7 +320,7 @@ static enum model_status check_forest(struct globals *self)
     for (int rounds = 2 * self->left;
          status == MODEL_OK && self->left > 0 && grown && rounds > 0;
          rounds--) {
-        int at[KNOBS];
+        int at[KNOBS] = {0};
 
         ask_forest(self, at);
         status = try_variables(self, at, &grown);

@@ -25,11 +25,17 @@ struct search_tree {
 
 /* While a tree grows. */
 struct grower {
-    const struct search_sample **samples; /* drawn with replacement */
+    const struct search_sample *samples;
+    int *drawn; /* of those, with replacement */
     int inputs;
     gsl_rng *random;
     struct search_tree *tree;
 };
+
+static const struct search_sample *sample_of(const struct grower *grower, int i)
+{
+    return &grower->samples[grower->drawn[i]];
+}
 
 static int below(gsl_rng *random, int count)
 {
@@ -80,8 +86,9 @@ static void try_input(const struct grower *grower,
     struct sums low = {0};
 
     for (int i = first; i < end; i++) {
-        add(&by_value[grower->samples[i]->inputs[input]],
-            grower->samples[i]->value);
+        const struct search_sample *sample = sample_of(grower, i);
+
+        add(&by_value[sample->inputs[input]], sample->value);
     }
     for (int most = 0; most < SEARCH_FOREST_VALUES_MAX - 1; most++) {
         struct sums high = {0};
@@ -125,11 +132,11 @@ divide(const struct grower *grower, int first, int end, struct split split)
     int middle = first;
 
     for (int i = first; i < end; i++) {
-        const struct search_sample *sample = grower->samples[i];
+        int drawn = grower->drawn[i];
 
-        if (sample->inputs[split.input] <= split.most) {
-            grower->samples[i] = grower->samples[middle];
-            grower->samples[middle++] = sample;
+        if (sample_of(grower, i)->inputs[split.input] <= split.most) {
+            grower->drawn[i] = grower->drawn[middle];
+            grower->drawn[middle++] = drawn;
         }
     }
     return middle;
@@ -144,7 +151,7 @@ static int grow_node(struct grower *grower, int first, int end)
     struct sums sums = {0};
 
     for (int i = first; i < end; i++) {
-        add(&sums, grower->samples[i]->value);
+        add(&sums, sample_of(grower, i)->value);
     }
     tree->nodes[index] =
         (struct node){.input = -1, .value = sums.value / sums.count};
@@ -173,7 +180,8 @@ void search_forest_grow(struct model_arena *arena,
 {
     size_t most = (size_t)count;
     struct grower grower = {
-        .samples = model_arena_array(arena, most, sizeof(*grower.samples)),
+        .samples = samples,
+        .drawn = model_arena_array(arena, most, sizeof(*grower.drawn)),
         .inputs = inputs,
         .random = random};
 
@@ -184,7 +192,7 @@ void search_forest_grow(struct model_arena *arena,
         grower.tree->nodes =
             model_arena_array(arena, 2 * most, sizeof(*grower.tree->nodes));
         for (int i = 0; i < count; i++) {
-            grower.samples[i] = &samples[below(random, count)];
+            grower.drawn[i] = below(random, count);
         }
         (void)grow_node(&grower, 0, count);
     }
