@@ -41,7 +41,8 @@ static void add_limit(struct reason *reason)
     double found = over_us / of->best_us;
 
     if (of->bound_us > 0.0 && over_us / of->bound_us < claim->min_ratio) {
-        ADD(reason, "no plan exceeds %.3f, as it takes %.1f ms at least",
+        ADD(reason,
+            "no plan in reach exceeds %.3f, as it takes %.1f ms at least",
             over_us / of->bound_us, of->bound_us / 1000.0);
     }
     if (found - reason->verdict->ratio > DIFFERENT_RATIO) {
@@ -61,7 +62,7 @@ static void add_room(struct reason *reason)
     ADD(reason, "%s exposes %.1f %% of its iteration", reason->over,
         100.0 * others->exposed_us / others->iteration_us);
     if (bound_us > 0.0) {
-        ADD(reason, "%.1f %% of it is more than the least that any plan needs",
+        ADD(reason, "%.1f %% of it is beyond the bound",
             100.0 * (1.0 - bound_us / others->iteration_us));
     }
     if (reason->own->comm_us > reason->own->compute_us) {
