@@ -61,7 +61,7 @@ bare(name) = (n = strstrt(name, '.yaml'), m = n > 0 ? name[1:n - 1] : name, \
 base(name) = (k = strstrt(name, '/'), k > 0 ? name[k + 1:*] : name)
 
 across = 320 + 110 * widest
-across = across < 900 ? 900 : across
+across = across < 1500 ? 1500 : across
 down = 120 + 560 * panel_count
 if (strstrt(output, '.svg')) {
     set terminal svg size across, down font 'sans-serif,20' background 'white'
@@ -99,7 +99,7 @@ do for [p = 1:panel_count] {
     set ylabel 'Speedup over NCCL: '.family[p] offset 0.5
     if (p == 1) {
         set key at screen 0.55, screen 0.995 center top horizontal \
-            maxrows 1 samplen 1.5 width -2 reverse Left
+            maxrows 2 samplen 1.5 width -2 reverse Left
     } else {
         unset key
     }
