@@ -260,7 +260,7 @@ static void set_capacities(struct sim *sim)
     }
 }
 
-/* What links and memory of a joint's ranks would give it alone. */
+/* What links and memory of a joint's ranks would give its family alone. */
 static double shared_rate(const struct sim *sim, const struct sim_joint *joint)
 {
     double hbm = HUGE_VAL;
@@ -270,7 +270,8 @@ static double shared_rate(const struct sim *sim, const struct sim_joint *joint)
 
         hbm = fmin(hbm, hbm_bytes_per_us(sim->ranks[rank].gpu));
     }
-    return model_collective_shared_bytes_per_us(joint->cost, &sim->fabric, hbm);
+    return model_collective_shared_bytes_per_us(joint->family, &sim->fabric,
+                                                hbm);
 }
 
 double sim_rates_alone(const struct sim *sim, const struct sim_joint *joint)

@@ -20,12 +20,14 @@ struct cost_key {
     double bytes;
     struct model_config config;
     const struct model_collective *cost;
+    const struct model_collective *family; /* NULL: not made yet */
 };
 
 struct setup {
     struct sim *sim;
     struct model_errors *errors;
     struct model_walk *walk;
+    double *flows; /* by link; 0 between two ops */
     struct cost_key *keys;
     int key_count;
     int key_room;
@@ -241,10 +243,11 @@ static void keep_key(struct setup *setup, const struct cost_key *key)
     setup->keys[setup->key_count++] = *key;
 }
 
-static const struct model_collective *cost_of(struct setup *setup,
-                                              int index,
-                                              int instance,
-                                              const struct model_group *group)
+/* The key of an instance's cost, made when new. */
+static struct cost_key *cost_of(struct setup *setup,
+                                int index,
+                                int instance,
+                                const struct model_group *group)
 {
     struct sim *sim = setup->sim;
     const struct model_op *op = &sim->request.workload->ops[index];
@@ -263,7 +266,7 @@ static const struct model_collective *cost_of(struct setup *setup,
     struct model_collective *cost;
 
     if (known != NULL) {
-        return known->cost;
+        return known;
     }
     cost = model_arena_alloc(sim->arena, sizeof(*cost));
     *cost = model_collective_make(setup->walk, &task);
@@ -273,7 +276,57 @@ static const struct model_collective *cost_of(struct setup *setup,
     }
     key.cost = cost;
     keep_key(setup, &key);
-    return cost;
+    return &setup->keys[setup->key_count - 1];
+}
+
+/* Flows of all joints of an op on each link, or of none (factor 0). */
+static void count_flows(struct setup *setup, int index, double factor)
+{
+    const struct sim *sim = setup->sim;
+
+    for (int j = sim->first_joint[index]; j < sim->first_joint[index + 1];
+         j++) {
+        const struct model_collective *cost = sim->joints[j].cost;
+
+        for (int i = 0; i < cost->use_count; i++) {
+            double *flows = &setup->flows[cost->uses[i].link];
+
+            *flows = factor * (*flows + cost->uses[i].flows);
+        }
+    }
+}
+
+/* A cost with the flows that were counted. */
+static const struct model_collective *
+with_flows(const struct setup *setup, const struct model_collective *cost)
+{
+    struct model_arena *arena = setup->sim->arena;
+    struct model_collective *family = model_arena_alloc(arena, sizeof(*family));
+    struct model_use *uses =
+        model_arena_array(arena, (size_t)cost->use_count + 1, sizeof(*uses));
+
+    *family = *cost;
+    for (int i = 0; i < cost->use_count; i++) {
+        uses[i] = (struct model_use){cost->uses[i].link,
+                                     setup->flows[cost->uses[i].link]};
+    }
+    family->uses = uses;
+    return family;
+}
+
+static void set_rates(struct setup *setup, struct sim_joint *joint, int key)
+{
+    struct cost_key *known = &setup->keys[key];
+
+    if (known->family == NULL) {
+        known->family = with_flows(setup, joint->cost);
+    }
+    joint->family = known->family;
+    joint->alone_rate = 1.0;
+    if (joint->cost->channel_bytes > 0.0) {
+        joint->alone_rate = sim_rates_alone(setup->sim, joint);
+        joint->fill_us = sim_rates_fill_us(setup->sim, joint);
+    }
 }
 
 static void set_joints(struct setup *setup, int index)
@@ -282,6 +335,7 @@ static void set_joints(struct setup *setup, int index)
     const struct model_op *op = &sim->request.workload->ops[index];
     int instances = sim->first_joint[index + 1] - sim->first_joint[index];
     int before = setup->errors->count;
+    int *keys = model_arena_array(sim->arena, (size_t)instances, sizeof(*keys));
 
     /* What is wrong with one group is, mostly, with all: said once. */
     for (int i = 0; i < instances && setup->errors->count == before; i++) {
@@ -290,18 +344,22 @@ static void set_joints(struct setup *setup, int index)
 
         joint->op = index;
         joint->limits = -1;
-        joint->cost = cost_of(setup, index, i, &group);
+        keys[i] = (int)(cost_of(setup, index, i, &group) - setup->keys);
+        joint->cost = setup->keys[keys[i]].cost;
         joint->members =
             sim->request.all_ranks
                 ? group
                 : (struct model_group){.name = group.name, .count = 1};
         joint->awaited = op->spins ? op->after_count * joint->members.count : 0;
-        joint->alone_rate = 1.0;
-        if (joint->cost->channel_bytes > 0.0) {
-            joint->alone_rate = sim_rates_alone(sim, joint);
-            joint->fill_us = sim_rates_fill_us(sim, joint);
-        }
     }
+    if (setup->errors->count > before) {
+        return;
+    }
+    count_flows(setup, index, 1.0);
+    for (int i = 0; i < instances; i++) {
+        set_rates(setup, &sim->joints[sim->first_joint[index] + i], keys[i]);
+    }
+    count_flows(setup, index, 0.0);
 }
 
 /* How many groups of its family each collective has here. */
@@ -417,6 +475,8 @@ enum model_status sim_setup(struct sim *sim, struct model_errors *errors)
     }
     number_joints(sim);
     setup.walk = model_walk_new(sim->arena, &sim->fabric);
+    setup.flows = model_arena_array(
+        sim->arena, (size_t)sim->fabric.link_count + 1, sizeof(double));
     sim_setup_ranks(sim);
     set_resources(sim);
     for (int i = 0; i < sim->op_count; i++) {

@@ -71,8 +71,11 @@ struct sim_limit {
 struct sim_joint {
     int op;
     const struct model_collective *cost; /* shared by equal collectives */
-    struct model_group members;          /* simulated ranks that take part */
-    int resident;                        /* of them */
+    /* the same with the flows of all groups of its family, on its links: they
+       start together, and folded are one */
+    const struct model_collective *family;
+    struct model_group members; /* simulated ranks that take part */
+    int resident;               /* of them */
     int awaited; /* ops that it spins for, on all members, not done */
     bool moving;
     double moved_bytes; /* of one channel */
