@@ -46,6 +46,25 @@ read_budget(struct sim_cli *cli, char *name, uint64_t *budget)
     return MODEL_OK;
 }
 
+/* --seeds. Trials are runs of their own, beside one without noise. */
+static enum model_status read_seeds(struct search_comparison *table)
+{
+    const struct sim_options *options = &table->cli->options;
+    struct model_place place = {"lagom", 0, 0};
+
+    if (options->seeds > SEARCH_SEEDS_MAX) {
+        return model_errors_add(table->cli->errors, MODEL_USAGE, place,
+                                "--seeds", "write up to 100", "too many seeds");
+    }
+    if (options->seeds > 1 && options->trials > 0) {
+        return model_errors_add(table->cli->errors, MODEL_USAGE, place,
+                                "--seeds", "leave --trials out",
+                                "trials differ in their noise already");
+    }
+    table->seeds = options->seeds > 0 ? (int)options->seeds : 1;
+    return MODEL_OK;
+}
+
 /* Which strategies to compare, and by what they measure. */
 static enum model_status read_strategies(struct search_comparison *table)
 {
@@ -58,7 +77,8 @@ static enum model_status read_strategies(struct search_comparison *table)
     table->evaluator = search_evaluator_find(table->cli->options.evaluator,
                                              table->cli->errors);
     if (table->evaluator == NULL ||
-        search_tune_check(table->cli, &table->noise_ratio) != MODEL_OK) {
+        search_tune_check(table->cli, &table->noise_ratio) != MODEL_OK ||
+        read_seeds(table) != MODEL_OK) {
         return MODEL_USAGE;
     }
     for (char *name = strtok_r(copy, ",", &state); name != NULL;

@@ -10,13 +10,21 @@
 
 #include "search/tuned.h"
 
-enum { SEARCH_COMPARED_MAX = 16 };
+enum { SEARCH_COMPARED_MAX = 16, SEARCH_SEEDS_MAX = 100 };
 
-/* A strategy on a case. */
+/* Runs with seeds that follow each other. */
+struct search_spread {
+    int count;
+    uint64_t seed; /* of the row's run */
+    double min_us, max_us;
+};
+
+/* A strategy on a case; of several runs the one of median time. */
 struct search_compared {
     const struct search_case *of;
     const struct search_strategy *strategy;
     struct search_tuned tuned;
+    struct search_spread spread;
 };
 
 struct search_case {
@@ -26,8 +34,8 @@ struct search_case {
     struct search_compared *rows; /* by strategy */
     double nccl_us;
     double bound_us; /* no plan is faster; 0: no bound is known */
-    /* The fastest plan found for this case, and by whom: a row, or NULL when
-     * it is NCCL's, which is not listed. */
+    /* The fastest plan found for this case in any run, and by whom: a row, or
+     * NULL when it is NCCL's, which is not listed. */
     double best_us;
     const struct search_compared *best;
     struct model_arena *arena; /* of the rows */
@@ -40,6 +48,7 @@ struct search_comparison {
     const struct search_strategy *strategies[SEARCH_COMPARED_MAX];
     uint64_t budgets[SEARCH_COMPARED_MAX]; /* of "NAME:BUDGET"; 0: none */
     int strategy_count;
+    int seeds; /* runs of a strategy that draws; at least 1 */
     const struct search_evaluator_kind *evaluator;
     double noise_ratio;
     struct search_case **cases;
@@ -79,6 +88,10 @@ const struct search_times *
 search_times_of(const struct search_comparison *table,
                 const struct search_case *of,
                 const char *strategy);
+
+/* Which of so many times is the median; of an even number the lower of both,
+ * of equal ones the first. count >= 1. */
+int search_median_index(const double *times_us, int count);
 
 /* How much longer it takes than the fastest plan found, or than the bound. */
 double search_gap_ratio(const struct search_compared *row, double than_us);

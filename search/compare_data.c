@@ -56,6 +56,22 @@ static void put_trials(FILE *out, const struct search_trials *trials)
     }
 }
 
+/* Least, median and most speedup over NCCL, where there are several. */
+static void put_spread(FILE *out, const struct search_compared *row)
+{
+    const struct search_spread *spread = &row->spread;
+
+    if (spread->count > 1) {
+        (void)fprintf(out, "%d,%llu,", spread->count,
+                      (unsigned long long)spread->seed);
+        put_cell(out, row->of->nccl_us / spread->max_us);
+        put_cell(out, row->of->nccl_us / row->tuned.times.iteration_us);
+        put_cell(out, row->of->nccl_us / spread->min_us);
+    } else {
+        (void)fputs(",,,,,", out);
+    }
+}
+
 static void put_row(const struct search_comparison *table,
                     const struct search_compared *row)
 {
@@ -82,6 +98,7 @@ static void put_row(const struct search_comparison *table,
     sim_csv_text(out, of->cluster);
     (void)fprintf(out, "%d,", model_topology_rank_count(&of->input.topology));
     put_trials(out, &row->tuned.trials);
+    put_spread(out, row);
     sim_csv_last(out, table->evaluator->name);
 }
 
@@ -93,7 +110,9 @@ void search_comparison_csv(const struct search_comparison *table)
         "published_min_vs_autoccl,published_max_vs_autoccl,verdict_vs_autoccl,"
         "bound_us,gap_to_best_ratio,gap_to_bound_ratio,compute_us,comm_us,"
         "exposed_comm_us,family,cluster,gpus,trials,trials_found,"
-        "mean_loss_ratio,worst_loss_ratio,evaluator\n",
+        "mean_loss_ratio,worst_loss_ratio,seeds,median_seed,"
+        "min_speedup_vs_nccl,median_speedup_vs_nccl,max_speedup_vs_nccl,"
+        "evaluator\n",
         table->cli->out);
     for (int i = 0; i < table->case_count; i++) {
         for (int s = 0; s < table->strategy_count; s++) {
@@ -150,6 +169,24 @@ static void put_verdicts(struct sim_json *json,
     }
 }
 
+static void put_seeds(struct sim_json *json, const struct search_compared *row)
+{
+    const struct search_spread *spread = &row->spread;
+    struct sim_json *object;
+
+    if (spread->count > 1) {
+        object = sim_json_put_object(json, "over_seeds");
+        sim_json_count(object, "seeds", spread->count);
+        sim_json_count(object, "median_seed", (int64_t)spread->seed);
+        sim_json_number(object, "min_speedup_vs_nccl",
+                        row->of->nccl_us / spread->max_us);
+        sim_json_number(object, "median_speedup_vs_nccl",
+                        row->of->nccl_us / row->tuned.times.iteration_us);
+        sim_json_number(object, "max_speedup_vs_nccl",
+                        row->of->nccl_us / spread->min_us);
+    }
+}
+
 static void append_row(struct sim_json *rows,
                        const struct search_comparison *table,
                        const struct search_compared *row)
@@ -192,6 +229,7 @@ static void append_row(struct sim_json *rows,
         sim_json_number(json, "mean_loss_ratio", trials->mean_loss_ratio);
         sim_json_number(json, "worst_loss_ratio", trials->worst_loss_ratio);
     }
+    put_seeds(json, row);
     put_verdicts(json, table, row);
     put_plan(json, row);
 }

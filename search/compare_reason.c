@@ -46,8 +46,9 @@ static void add_limit(struct reason *reason)
             over_us / of->bound_us, of->bound_us / 1000.0);
     }
     if (found - reason->verdict->ratio > DIFFERENT_RATIO) {
-        ADD(reason, "the fastest plan found, by %s, gives %.3f",
-            of->best != NULL ? of->best->strategy->name : "nccl", found);
+        ADD(reason, "the fastest plan found, by %s%s, gives %.3f",
+            of->best != NULL ? of->best->strategy->name : "nccl",
+            of->best == reason->row ? " with another seed" : "", found);
     } else {
         ADD(reason, "no faster plan found");
     }

@@ -1,8 +1,9 @@
 /*
  * compare_run.c - the cases of the table side by side, in threads.
  *
- * A thread takes the next case, and has arenas and errors for it alone; inputs
- * are read before and only looked at. So the table does not depend on the
+ * A thread takes the next case, and has arenas and errors for it alone: runs of
+ * a case, with other seeds too, share what was measured. Inputs are read before
+ * and only looked at. So the table does not depend on the
  * number of threads. Cases are taken in order and none after one has failed:
  * the first that fails is the same for any number of threads, and its faults
  * are the table's.
@@ -11,6 +12,7 @@
 
 #include "search/least.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -22,6 +24,63 @@ struct crew {
     int next;
     bool failed;
 };
+
+/* The runs of a case, row by row. */
+struct runs {
+    struct search_entry *entries;
+    struct search_tuned **tuned;
+    int count;
+};
+
+/* Under noise each search depends on the seed, without on its draws alone. */
+static int runs_of(const struct search_comparison *table, int strategy)
+{
+    return table->strategies[strategy]->draws || table->noise_ratio > 0.0
+               ? table->seeds
+               : 1;
+}
+
+static void list_runs(struct model_arena *arena,
+                      const struct search_comparison *table,
+                      struct runs *runs)
+{
+    size_t room = (size_t)table->strategy_count * (size_t)table->seeds;
+
+    *runs = (struct runs){
+        .entries = model_arena_array(arena, room, sizeof(*runs->entries)),
+        .tuned = model_arena_array(arena, room, sizeof(*runs->tuned))};
+    for (int s = 0; s < table->strategy_count; s++) {
+        for (int i = 0; i < runs_of(table, s); i++) {
+            runs->entries[runs->count] =
+                (struct search_entry){table->strategies[s], table->budgets[s],
+                                      table->cli->options.seed + (uint64_t)i};
+            runs->tuned[runs->count++] =
+                model_arena_alloc(arena, sizeof(**runs->tuned));
+        }
+    }
+}
+
+/* Make a row of its runs, the first of which is at `first`. */
+static void take_median(struct model_arena *arena,
+                        const struct runs *runs,
+                        int first,
+                        int count,
+                        struct search_compared *row)
+{
+    double *times_us = model_arena_array(arena, (size_t)count, sizeof(double));
+    int median;
+
+    row->spread = (struct search_spread){
+        .count = count, .min_us = INFINITY, .max_us = 0.0};
+    for (int i = 0; i < count; i++) {
+        times_us[i] = runs->tuned[first + i]->times.iteration_us;
+        row->spread.min_us = fmin(row->spread.min_us, times_us[i]);
+        row->spread.max_us = fmax(row->spread.max_us, times_us[i]);
+    }
+    median = search_median_index(times_us, count);
+    row->spread.seed = runs->entries[first + median].seed;
+    row->tuned = *runs->tuned[first + median];
+}
 
 /* What the rows of a case have in common. */
 static void sum_up(struct model_arena *arena,
@@ -35,10 +94,8 @@ static void sum_up(struct model_arena *arena,
     of->best_us = of->nccl_us;
     of->best = nccl >= 0 ? &of->rows[nccl] : NULL;
     for (int i = 0; i < table->strategy_count; i++) {
-        double time_us = of->rows[i].tuned.times.iteration_us;
-
-        if (time_us < of->best_us) {
-            of->best_us = time_us;
+        if (of->rows[i].spread.min_us < of->best_us) {
+            of->best_us = of->rows[i].spread.min_us;
             of->best = &of->rows[i];
         }
     }
@@ -49,27 +106,28 @@ static enum model_status run_strategies(struct search_comparison *table,
                                         int number)
 {
     struct sim_cli cli = *table->cli;
-    struct search_tuned *tuned[SEARCH_COMPARED_MAX];
-    struct search_entry entries[SEARCH_COMPARED_MAX];
+    struct runs runs;
+    int first = 0;
     enum model_status status;
 
     cli.arena = of->arena;
     cli.errors = &of->errors;
-    for (int i = 0; i < table->strategy_count; i++) {
-        entries[i] =
-            (struct search_entry){table->strategies[i], table->budgets[i]};
-        tuned[i] = &of->rows[i].tuned;
-    }
+    list_runs(of->arena, table, &runs);
     status = search_tune_all(
         &cli, &of->input,
         model_arena_format(of->arena, "%d of %d, %s on %s, ", number + 1,
                            table->case_count, of->input.workload.name,
                            of->input.topology.name),
-        entries, table->strategy_count, tuned);
-    if (status == MODEL_OK) {
-        sum_up(of->arena, table, of);
+        runs.entries, runs.count, runs.tuned);
+    if (status != MODEL_OK) {
+        return status;
     }
-    return status;
+    for (int s = 0; s < table->strategy_count; s++) {
+        take_median(of->arena, &runs, first, runs_of(table, s), &of->rows[s]);
+        first += runs_of(table, s);
+    }
+    sum_up(of->arena, table, of);
+    return MODEL_OK;
 }
 
 /* A case in an arena of its own, which stays until the table is printed. */

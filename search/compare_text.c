@@ -16,6 +16,7 @@ struct layout {
     bool judged;                      /* by something published; told here */
     bool families;                    /* have a heading each */
     bool trials;                      /* were made under noise */
+    bool seeds;                       /* have a spread */
 };
 
 static int wider(int width, const char *text)
@@ -42,6 +43,7 @@ static struct layout lay_out(const struct search_comparison *table)
     }
     layout.autoccl = search_strategy_index(table, "autoccl") >= 0;
     layout.trials = table->cli->options.trials > 0;
+    layout.seeds = table->seeds > 1;
     layout.judged =
         !layout.trials && search_tally(table, &all, NULL).judged > 0;
     return layout;
@@ -55,6 +57,9 @@ static void print_header(const struct search_comparison *table,
     (void)fprintf(out, "%-*s GPUs  %-*s  %-*s iteration ms vs nccl%s",
                   layout->topology, "topology", layout->workload, "workload",
                   layout->strategy, "strategy", layout->judged ? "      " : "");
+    if (layout->seeds) {
+        (void)fputs(" over seeds", out);
+    }
     if (layout->autoccl) {
         (void)fprintf(out, " vs autoccl%s", layout->judged ? "      " : "");
     }
@@ -78,6 +83,18 @@ static void print_speedup(const struct search_comparison *table,
         (void)fprintf(
             out, " %-5s",
             search_judge_over(table, row, over, &verdict) ? verdict.word : "");
+    }
+}
+
+/* The least and the most speedup over NCCL. */
+static void print_spread(FILE *out, const struct search_compared *row)
+{
+    if (row->spread.count > 1) {
+        (void)fprintf(out, "  %4.2f-%4.2f",
+                      row->of->nccl_us / row->spread.max_us,
+                      row->of->nccl_us / row->spread.min_us);
+    } else {
+        (void)fprintf(out, " %10s", "");
     }
 }
 
@@ -125,6 +142,9 @@ static void print_row(const struct search_comparison *table,
                   layout->workload, of->input.workload.name, layout->strategy,
                   row->strategy->name, row->tuned.times.iteration_us / 1000.0);
     print_speedup(table, row, layout, "nccl", 7);
+    if (layout->seeds) {
+        print_spread(out, row);
+    }
     if (layout->autoccl) {
         print_speedup(table, row, layout, "autoccl", 10);
     }
@@ -194,6 +214,18 @@ static void print_topologies(const struct search_comparison *table)
     }
 }
 
+static void print_seeds(const struct search_comparison *table)
+{
+    if (table->seeds > 1) {
+        (void)fprintf(table->cli->out,
+                      "%d seeds where %s: the run with the median iteration, "
+                      "and speedups over nccl of all\n",
+                      table->seeds,
+                      table->noise_ratio > 0.0 ? "there is noise"
+                                               : "a strategy draws at random");
+    }
+}
+
 static void print_noise(const struct search_comparison *table)
 {
     const struct sim_options *options = &table->cli->options;
@@ -231,6 +263,7 @@ void search_comparison_text(const struct search_comparison *table)
                       table->evaluator->name, table->evaluator->summary);
     }
     print_noise(table);
+    print_seeds(table);
     for (int i = 0; i < table->strategy_count; i++) {
         if (table->budgets[i] > 0) {
             (void)fprintf(out, "%s: at a budget of %llu iterations measured\n",

@@ -40,6 +40,24 @@ double search_speedup_ratio(const struct search_comparison *table,
                          : (double)NAN;
 }
 
+int search_median_index(const double *times_us, int count)
+{
+    for (int i = 0; i < count; i++) {
+        int before = 0; /* i in the order of times */
+
+        for (int j = 0; j < count; j++) {
+            before += times_us[j] < times_us[i] ||
+                              (j < i && times_us[j] <= times_us[i])
+                          ? 1
+                          : 0;
+        }
+        if (before == (count - 1) / 2) {
+            return i;
+        }
+    }
+    return 0;
+}
+
 double search_gap_ratio(const struct search_compared *row, double than_us)
 {
     return row->tuned.times.iteration_us / than_us - 1.0;

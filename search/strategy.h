@@ -50,6 +50,9 @@ struct search_strategy {
                               struct search_outcome *outcome);
     bool compared; /* by compare, when it is not told which */
     bool repeats;  /* measures a candidate task->repeats times by itself */
+    /* What it finds depends on its draws. Not the oracle's by much, which
+     * draws only where its descents have ended. */
+    bool draws;
 };
 
 /* Ended by a row without name. */

@@ -194,13 +194,13 @@ static int budget_of(const struct sim_options *options,
 
 /* Noise differs between rows of a table, and from trial to trial. */
 static uint64_t
-seed_of(const struct bench *bench, const char *strategy, int trial)
+seed_of(const struct bench *bench, const struct search_entry *entry, int trial)
 {
     const char *purpose = model_arena_format(
         bench->work, "noise: %s, %s, %s", bench->problem.topology->name,
-        bench->problem.workload->name, strategy);
+        bench->problem.workload->name, entry->strategy->name);
 
-    return search_noise_seed(bench->cli->options.seed, purpose, trial);
+    return search_noise_seed(entry->seed, purpose, trial);
 }
 
 /* Run a strategy, under noise of its own for each trial (0: the only one), if
@@ -227,7 +227,7 @@ static enum model_status run_once(struct bench *bench,
                                .problem = &bench->problem,
                                .evaluator = &evaluator,
                                .errors = cli->errors,
-                               .seed = options->seed,
+                               .seed = entry->seed,
                                .budget = budget_of(options, entry, each),
                                .repeats = strategy->repeats ? repeats : 1,
                                .reading = &bench->reading,
@@ -237,8 +237,8 @@ static enum model_status run_once(struct bench *bench,
 
     model_arena_reset(bench->work);
     if (noise_ratio > 0.0) {
-        struct search_noise_options how = {
-            noise_ratio, each, seed_of(bench, strategy->name, trial)};
+        struct search_noise_options how = {noise_ratio, each,
+                                           seed_of(bench, entry, trial)};
 
         search_noise_make(bench->work, &bench->problem, &exact, &how, &noise,
                           &evaluator);
@@ -393,7 +393,7 @@ enum model_status search_tune(struct sim_cli *cli,
                               const struct search_strategy *strategy,
                               struct search_tuned *tuned)
 {
-    struct search_entry entry = {strategy, 0};
+    struct search_entry entry = {strategy, 0, cli->options.seed};
 
     return search_tune_all(cli, input, "", &entry, 1, &tuned);
 }

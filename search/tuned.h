@@ -59,14 +59,15 @@ enum model_status search_tune_check(struct sim_cli *cli, double *noise_ratio);
 /* The noise, if there is any, as members of a JSON object. */
 void search_put_noise(const struct sim_cli *cli, struct sim_json *object);
 
-/* A strategy, and evaluations that it may use; 0: as --budget says. */
+/* A strategy to run. */
 struct search_entry {
     const struct search_strategy *strategy;
-    uint64_t budget;
+    uint64_t budget; /* evaluations that it may use; 0: as --budget says */
+    uint64_t seed;
 };
 
 /*
- * The same for several strategies, which share what was measured. label comes
+ * The same for several runs, which share what was measured. label comes
  * before a strategy's name in what is shown of the progress. Several threads
  * may do this at once, each with an input and a cli (arena, errors) of its own.
  */

@@ -55,6 +55,8 @@ static const struct option options[] = {
      "NUMBER", NULL, "such measurements for each evaluation (1)"},
     {"trials", 0, NUMBER, SIM_CLI_COMPARE, AT(trials), "NUMBER", NULL,
      "searches under noise: how often do they find what they find without"},
+    {"seeds", 0, NUMBER, SIM_CLI_COMPARE, AT(seeds), "NUMBER", NULL,
+     "runs of strategies that draw at random; rows show the median one (1)"},
     {"jobs", 'j', NUMBER, SIM_CLI_COMPARE, AT(jobs), "NUMBER", NULL,
      "threads that work side by side (one for each core)"},
     {"published", 0, FLAG, SIM_CLI_COMPARE, AT(published), NULL, NULL,

@@ -54,6 +54,7 @@ struct sim_options {
     uint64_t budget;  /* evaluations; 0: the strategy's own */
     uint64_t repeats; /* measurements per evaluation; 0: 1 */
     uint64_t trials;  /* compare: searches under noise */
+    uint64_t seeds;   /* compare: runs of what draws at random; 0: 1 */
     uint64_t jobs;    /* compare: threads; 0: as many as cores */
     uint64_t nodes;   /* import; 0: as the format has it */
     bool quiet;

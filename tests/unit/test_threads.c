@@ -104,8 +104,8 @@ static void *search(void *context)
     cli.options.seed = 1;
     cli.options.budget = 20;
     for (int i = 0; i < 3; i++) {
-        entries[i] =
-            (struct search_entry){search_strategy_find(names[i], &errors), 0};
+        entries[i] = (struct search_entry){
+            search_strategy_find(names[i], &errors), 0, 1};
     }
     searcher->status =
         search_tune_all(&cli, searcher->input, "", entries, 3, list);
