@@ -133,9 +133,9 @@ validate: deps ## print how near models come to measurements, and the cost model
 	@BUILD_DIR=$(DIR) validate/replay.sh
 	@BUILD_DIR=$(DIR) validate/gemm.sh
 	@BUILD_DIR=$(DIR) validate/model.sh
-	@BUILD_DIR=$(DIR) validate/patterns.sh
-	@BUILD_DIR=$(DIR) validate/figure3.sh
-	@BUILD_DIR=$(DIR) validate/growth.sh 1 2 4 8 16
+	@echo; BUILD_DIR=$(DIR) validate/patterns.sh
+	@echo; BUILD_DIR=$(DIR) validate/figure3.sh
+	@echo; BUILD_DIR=$(DIR) validate/growth.sh 1 2 4 8 16
 
 plots: ## draw build/plots/*.svg and *.png from fresh results
 	@.ci/deps $(BUILD_PACKAGES) $(PLOT_PACKAGES)

@@ -170,6 +170,22 @@ static enum model_status measure_pair(struct study *study,
     return status;
 }
 
+/* A topology as NAME, or NAME:KEY=VALUE. */
+static enum model_status read_topology(struct study *study,
+                                       const char *words,
+                                       struct model_topology *topology)
+{
+    char *name = model_arena_text(study->arena, words);
+    char *colon = strchr(name, ':');
+    const char *override = colon != NULL ? colon + 1 : NULL;
+
+    if (colon != NULL) {
+        *colon = '\0';
+    }
+    return model_topology_read(study->arena, name, &override,
+                               colon != NULL ? 1 : 0, topology, &study->errors);
+}
+
 static enum model_status read_pair(struct study *study,
                                    const char *topology_name,
                                    const char *workload_name,
@@ -183,8 +199,7 @@ static enum model_status read_pair(struct study *study,
         model_arena_alloc(study->arena, sizeof(*version));
     struct model_nccl *nccl = model_arena_alloc(study->arena, sizeof(*nccl));
     struct model_nccl_settings settings = model_nccl_settings_none();
-    enum model_status status = model_topology_read(
-        study->arena, topology_name, NULL, 0, topology, &study->errors);
+    enum model_status status = read_topology(study, topology_name, topology);
 
     if (status == MODEL_OK) {
         status = model_workload_read(study->arena, workload_name, NULL, 0,
@@ -226,14 +241,11 @@ run_pair(struct study *study, const char *topology, const char *workload)
 }
 
 static enum model_status
-run_all(struct study *study, const char *topologies, const char *workloads)
+run_pairs(struct study *study, const char *topologies, const char *workloads)
 {
     enum model_status status = MODEL_OK;
     char *topology_state = NULL;
 
-    (void)printf("\n%-38s %5s %8s %7s %7s %7s %8s %8s\n",
-                 "cost model against simulator", "plans", "median", "p95",
-                 "worst", "bias", "ranks", "regret");
     for (char *topology = strtok_r(model_arena_text(study->arena, topologies),
                                    ",", &topology_state);
          topology != NULL && status == MODEL_OK;
@@ -246,6 +258,20 @@ run_all(struct study *study, const char *topologies, const char *workloads)
              workload = strtok_r(NULL, ",", &state)) {
             status = run_pair(study, topology, workload);
         }
+    }
+    return status;
+}
+
+/* words: a list of topologies, a list of workloads for them, and so on. */
+static enum model_status run_all(struct study *study, char **words)
+{
+    enum model_status status = MODEL_OK;
+
+    (void)printf("\n%-38s %5s %8s %7s %7s %7s %8s %8s\n",
+                 "cost model against simulator", "plans", "median", "p95",
+                 "worst", "bias", "ranks", "regret");
+    for (; status == MODEL_OK && words[0] != NULL; words += 2) {
+        status = run_pairs(study, words[0], words[1]);
     }
     if (status == MODEL_OK) {
         print_sample(study->arena, "all: an iteration", &study->iterations);
@@ -264,11 +290,12 @@ int main(int count, char **words)
                           .scratch = model_arena_new()};
     enum model_status status = MODEL_FAULT;
 
-    if (count != 3 || study.arena == NULL || study.scratch == NULL) {
-        (void)fputs("usage: model TOPOLOGY,... WORKLOAD,...\n", stderr);
+    if (count < 3 || count % 2 == 0 || study.arena == NULL ||
+        study.scratch == NULL) {
+        (void)fputs("usage: model TOPOLOGY,... WORKLOAD,... [...]\n", stderr);
     } else {
         study.errors.arena = study.arena;
-        status = run_all(&study, words[1], words[2]);
+        status = run_all(&study, &words[1]);
         model_errors_print(&study.errors, stderr);
     }
     model_arena_free(study.scratch);

@@ -42,10 +42,13 @@ row 'tune --strategy lagom, Phi-2 FSDP, one node' '100 ms' 11 \
     "$lagom" tune -q -t lagom-a-1node -w phi-2-fsdp -s lagom
 row 'tune --strategy autoccl, the same' '' 5 \
     "$lagom" tune -q -t lagom-a-1node -w phi-2-fsdp -s autoccl
-topologies=(-t lagom-a-1node -t lagom-a -t lagom-b-1node -t lagom-b)
-workloads=(-w phi-2-fsdp -w llama-3-8b-fsdp -w mpt-7b-fsdp)
-row 'make reproduce: 12 rows, 3 strategies' '10 s' 3 \
-    "$lagom" compare "${topologies[@]}" "${workloads[@]}"
+row 'tune --strategy lagom+, the same' '' 5 \
+    "$lagom" tune -q -t lagom-a-1node -w phi-2-fsdp -s lagom+
+row 'compare nccl, autoccl, lagom: the 12 FSDP rows' '10 s' 1 \
+    "$lagom" compare -q --published -w phi-2-fsdp -w llama-3-8b-fsdp \
+    -w mpt-7b-fsdp --strategies nccl,autoccl,lagom
+row 'one iteration of Llama-3-70B, TP 8 x PP 4 x DP 2, 64 H100' '' 5 \
+    "$lagom" run -t dgx-h100 --set nodes=8 -w llama-3-70b --format csv
 for tiles in 1000 100000 10000000; do
     row "a kernel of $tiles CTAs beside an AllGather" 'no growth' 11 \
         "$lagom" run -t lagom-a-1node -w "$(waves $tiles)" --format csv
