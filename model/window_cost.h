@@ -35,11 +35,11 @@
  *            wave, but not its bytes. A stream_k kernel has no such rest.
  *   eq 4     as printed each collective gets the whole mu_i. Here kernel i is
  *            beside j for as long as x_j lasts, and does y_ij's part of its
- * work there, where y_ij = f_ij g_ij is its time wholly beside j; SMs that a
- * collective gives back are taken at once. rest     kernels that outlast the
- * collectives run on alone: NC = V = 0. launch   each op, of either kind, is on
- * the device only a launch latency after it could be; in that gap collectives
- * go on.
+ *            work there, where y_ij = f_ij g_ij is its time wholly beside j;
+ *            SMs that a collective gives back are taken at once.
+ *   rest     kernels that outlast the collectives run on alone: NC = V = 0.
+ *   launch   each op, of either kind, is on the device only a launch latency
+ *            after it could be; in that gap collectives go on.
  *
  * Not here: how kernels slow collectives, by SMs that are not free yet, by
  * their memory traffic and their data in L2; the CPU's launch rate; windows

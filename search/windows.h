@@ -15,14 +15,15 @@
  *              instance can reach.
  *   streams    the collectives of an instance are of one stream, as the paper
  *              has one. Those of two streams run beside each other, and each
- * has to be hidden by the kernels: these may be of several windows. windows
- * instances with equal collectives (kind, size, group, shift, keys fixed in the
- * ops), the same label in the file, and kernels whose times alone add up to the
- * same within SEARCH_WINDOWS_ALIKE are one window, and are tuned once: nothing
- * else of them enters the balance of X and Y. none       kernels beside no
- * collective belong to no window. Collectives beside no kernel do, each to one
- * of its own: there communication is all that counts, and each is best by
- * itself (eq. 2). Y = 0.
+ *              has to be hidden by the kernels: these may be of several
+ * windows. windows    instances with equal collectives (kind, size, group,
+ * shift, keys fixed in the ops), the same label in the file, and kernels whose
+ *              times alone add up to the same within SEARCH_WINDOWS_ALIKE are
+ *              one window, and are tuned once: nothing else of them enters the
+ *              balance of X and Y.
+ *   none       kernels beside no collective belong to no window. Collectives
+ *              beside no kernel do, each to one of its own: there communication
+ *              is all that counts, and each is best by itself (eq. 2). Y = 0.
  *
  * So the first AllGather of FSDP, on which all wait, forms a window by itself,
  * and head and optimizer are in none, though the file calls all three "root".

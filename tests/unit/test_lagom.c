@@ -33,6 +33,33 @@ static void lagom_stays_at_the_least(void **state)
     assert_near(outcome.iteration_us, 100, 0);
 }
 
+static double y_of_10(const struct model_config *configs)
+{
+    (void)configs;
+    return 10;
+}
+
+static double y_of_10_5(const struct model_config *configs)
+{
+    (void)configs;
+    return 10.5;
+}
+
+/*
+ * X of 10 us is hidden by anything above, if only by a twentieth: one look. As
+ * long as that is not hidden: a second look, which is no better, ends it.
+ */
+static void lagom_hides_below_the_computation(void **state)
+{
+    struct search_outcome below = search_form(
+        *state, make_form(*state, 1, x_of_10, y_of_10_5), "lagom", 1);
+    struct search_outcome equal =
+        search_form(*state, make_form(*state, 1, x_of_10, y_of_10), "lagom", 1);
+
+    assert_int_equal(below.evaluations, 1 + 1 + 1);
+    assert_int_equal(equal.evaluations, 1 + 2 + 1);
+}
+
 /* Two classes: each is looked at once. */
 static void lagom_looks_at_each_class(void **state)
 {
@@ -535,6 +562,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lagom_stays_at_the_least),
+        cmocka_unit_test(lagom_hides_below_the_computation),
         cmocka_unit_test(lagom_looks_at_each_class),
         cmocka_unit_test(lagom_climbs_to_the_top),
         cmocka_unit_test(lagom_keeps_what_was_before_it_got_worse),

@@ -74,6 +74,10 @@ static void who_waits_comes_next(void **state)
                             GATHER("a", "") KERNEL("k", ", after: [a]")
                                 GATHER("b", "") KERNEL("l", ", after: [a]")),
                         "a |, b | k l");
+    /* on the device before its data are ready, it is beside what makes them */
+    assert_string_equal(
+        cut(*state, KERNEL("k", "") GATHER("a", ", after: [k], spins: true")),
+        "a | k");
 }
 
 /* Ops of one stream wait for each other without being told. */

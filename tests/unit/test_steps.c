@@ -330,7 +330,10 @@ static void a_search_sees_all_steps(void **state)
                              problems[1].classes[j].op_count);
             assert_near_ratio(measures[0].x_us[j], measures[1].x_us[j], 1e-9);
         }
+        assert_int_equal(problems[0].window_count, problems[1].window_count);
         for (int j = 0; j < problems[0].window_count; j++) {
+            assert_int_equal(problems[0].instances[j],
+                             problems[1].instances[j]);
             assert_near_ratio(measures[0].comm_us[j], measures[1].comm_us[j],
                               1e-9);
             assert_near_ratio(measures[0].kernel_us[j],

@@ -178,8 +178,8 @@ static void streams_have_windows_of_their_own(void **state)
 
 /*
  * Layers {AllGather | GEMM}, each after the one before: of 8192 rows, 8704 and
- * 16384. The first two are within a tenth, 17/16, and one window; the third is
- * another. With labels the second is another too.
+ * 9216. The first two are within a tenth, 17/16, and one window; the third,
+ * 18/16 of the first, is another. With labels the second is another too.
  */
 static void instances_within_a_tenth_are_one_window(void **state)
 {
@@ -194,7 +194,7 @@ static void instances_within_a_tenth_are_one_window(void **state)
             "  - {id: a1, kind: all_gather, size: 64 MiB, after: [k0]%s}\n"
             "  - {id: k1, kind: gemm, m: 8704, n: 8192, k: 8192%s}\n"
             "  - {id: a2, kind: all_gather, size: 64 MiB, after: [k1]%s}\n"
-            "  - {id: k2, kind: gemm, m: 16384, n: 8192, k: 8192%s}\n",
+            "  - {id: k2, kind: gemm, m: 9216, n: 8192, k: 8192%s}\n",
             labels[i][0], labels[i][0], labels[i][1], labels[i][1],
             labels[i][2], labels[i][2]);
         const struct search_problem *problem = find(*state, ops);
