@@ -77,7 +77,7 @@ PLOT_PACKAGES  := gnuplot-nox
 
 # --- the paper's table: what workloads quote as published --------------------
 
-REPRODUCE ?= --published --strategies nccl,autoccl,lagom,lagom+,oracle
+REPRODUCE ?= --published --seeds 5 --strategies nccl,autoccl,lagom,lagom+,oracle
 
 # --- targets -----------------------------------------------------------------
 
