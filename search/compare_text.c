@@ -9,6 +9,8 @@
 #include <math.h>
 #include <string.h>
 
+enum { VERDICT_WIDTH = 11 }; /* "1.184 above" */
+
 /* What the columns need. */
 struct layout {
     int topology, workload, strategy; /* widths */
@@ -54,18 +56,20 @@ static void print_header(const struct search_comparison *table,
 {
     FILE *out = table->cli->out;
 
-    (void)fprintf(out, "%-*s GPUs  %-*s  %-*s iteration ms vs nccl%s",
+    int width = layout->judged ? VERDICT_WIDTH : 0;
+
+    (void)fprintf(out, "%-*s GPUs %-*s %-*s iteration ms %-*s",
                   layout->topology, "topology", layout->workload, "workload",
-                  layout->strategy, "strategy", layout->judged ? "      " : "");
+                  layout->strategy, "strategy", width, "vs nccl");
     if (layout->seeds) {
-        (void)fputs(" over seeds", out);
+        (void)fprintf(out, " %9s", "seeds");
     }
     if (layout->autoccl) {
-        (void)fprintf(out, " vs autoccl%s", layout->judged ? "      " : "");
+        (void)fprintf(out, " %-*s", width, "vs autoccl");
     }
     (void)fprintf(out, "%s evals\n",
                   layout->trials ? "     gap  found  loss: mean   worst"
-                                 : "  best     gap   bound");
+                                 : " best    gap  bound");
 }
 
 /* A speedup, with its verdict where there are verdicts. */
@@ -78,11 +82,14 @@ static void print_speedup(const struct search_comparison *table,
     FILE *out = table->cli->out;
     struct search_verdict verdict;
 
-    (void)fprintf(out, " %*.3f", width, search_speedup_ratio(table, row, over));
+    double ratio = search_speedup_ratio(table, row, over);
+
     if (layout->judged) {
         (void)fprintf(
-            out, " %-5s",
+            out, " %5.3f %-5s", ratio,
             search_judge_over(table, row, over, &verdict) ? verdict.word : "");
+    } else {
+        (void)fprintf(out, " %*.3f", width, ratio);
     }
 }
 
@@ -90,11 +97,11 @@ static void print_speedup(const struct search_comparison *table,
 static void print_spread(FILE *out, const struct search_compared *row)
 {
     if (row->spread.count > 1) {
-        (void)fprintf(out, "  %4.2f-%4.2f",
+        (void)fprintf(out, " %4.2f-%4.2f",
                       row->of->nccl_us / row->spread.max_us,
                       row->of->nccl_us / row->spread.min_us);
     } else {
-        (void)fprintf(out, " %10s", "");
+        (void)fprintf(out, " %9s", "");
     }
 }
 
@@ -104,11 +111,11 @@ static void print_bound(FILE *out, const struct search_compared *row)
     const struct search_case *of = row->of;
 
     if (of->bound_us > 0.0) {
-        (void)fprintf(out, " %5.2f %6.2f%% %6.2f%%", of->nccl_us / of->bound_us,
+        (void)fprintf(out, " %4.2f %5.2f%% %5.2f%%", of->nccl_us / of->bound_us,
                       100.0 * search_gap_ratio(row, of->best_us),
                       100.0 * search_gap_ratio(row, of->bound_us));
     } else {
-        (void)fprintf(out, " %5s %6.2f%% %7s", "-",
+        (void)fprintf(out, " %4s %5.2f%% %6s", "-",
                       100.0 * search_gap_ratio(row, of->best_us), "-");
     }
 }
@@ -136,7 +143,7 @@ static void print_row(const struct search_comparison *table,
     const struct search_case *of = row->of;
     FILE *out = table->cli->out;
 
-    (void)fprintf(out, "%-*s %4d  %-*s  %-*s %12.3f", layout->topology,
+    (void)fprintf(out, "%-*s %4d %-*s %-*s %12.3f", layout->topology,
                   of->input.topology.name,
                   model_topology_rank_count(&of->input.topology),
                   layout->workload, of->input.workload.name, layout->strategy,
