@@ -48,7 +48,7 @@ static void list_runs(struct model_arena *arena,
 
     *runs = (struct runs){
         .entries = model_arena_array(arena, room, sizeof(*runs->entries)),
-        .tuned = model_arena_array(arena, room, sizeof(*runs->tuned))};
+        .tuned = model_arena_array(arena, room, sizeof(void *))};
     for (int s = 0; s < table->strategy_count; s++) {
         for (int i = 0; i < runs_of(table, s); i++) {
             runs->entries[runs->count] =
