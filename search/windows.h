@@ -14,12 +14,12 @@
  *              is what X < Y asks. What had ended before, no setting of the
  *              instance can reach.
  *   streams    the collectives of an instance are of one stream, as the paper
- *              has one. Those of two streams run beside each other, and each
- *              has to be hidden by the kernels: these may be of several
- * windows. windows    instances with equal collectives (kind, size, group,
- * shift, keys fixed in the ops), the same label in the file, and kernels whose
- *              times alone add up to the same within SEARCH_WINDOWS_ALIKE are
- *              one window, and are tuned once: nothing else of them enters the
+ *              has one. Those of two streams run beside each other; each has to
+ *              be hidden by the kernels, which may then be of several windows.
+ *   windows    instances with equal collectives (kind, size, group, shift,
+ *              fixed keys), the same label in the file, and kernels whose times
+ *              alone add up to the same within SEARCH_WINDOWS_ALIKE are one
+ *              window, and are tuned once: nothing else of them enters the
  *              balance of X and Y.
  *   none       kernels beside no collective belong to no window. Collectives
  *              beside no kernel do, each to one of its own: there communication

@@ -429,14 +429,22 @@ static void calls_end_it(void **state)
 
 /* -- scores -- */
 
-/* Of 5 times the fastest 4 (3.75, rounded up): (1 + 2 + 3 + 4) / 4. */
+/*
+ * Of 5 times the fastest 4 (3.75, rounded up): (1 + 2 + 3 + 4) / 4. Of 20
+ * times, 20 down to 1, the fastest 15: (1 + 15) / 2.
+ */
 static void a_score_leaves_out_the_slowest(void **state)
 {
     double five[] = {3, 100, 1, 4, 2};
     double one[] = {7};
     double four[] = {4, 1, 2, 90};
+    double twenty[20];
 
     (void)state;
+    for (int i = 0; i < 20; i++) {
+        twenty[i] = 20 - i;
+    }
+    assert_near(search_score_us(twenty, 20), 8, 0);
     assert_near(search_score_us(five, 5), 2.5, 0);
     assert_near(search_score_us(one, 1), 7, 0);
     assert_near(search_score_us(four, 4), 7.0 / 3.0, 1e-12);

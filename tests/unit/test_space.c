@@ -201,6 +201,45 @@ static void rings_have_protocols_and_transports(void **state)
     assert_int_equal(find(*state, "4x1 gpu:a40 nic:1x100Gbit/s", op).count, 2);
 }
 
+/*
+ * The largest chunk by the unit of 96 threads: 576,000 / (96 x 60) is 100,
+ * 40,960 / (96 x 8) is 53.3.
+ */
+static void protocols_have_units(void **state)
+{
+    struct found found =
+        find(*state, "1x8 gpu:h100 nvswitch", "kind: all_gather, size: 64 MiB");
+    struct model_config ring = {MODEL_RING, MODEL_LL128, MODEL_P2P, 0, 0, 0};
+    int at = search_subspace_of(found.spaces, found.count, &ring);
+
+    assert_int_equal(search_space_chunks(&found.spaces[at], 1, 96), 100);
+    ring.protocol = MODEL_LL;
+    at = search_subspace_of(found.spaces, found.count, &ring);
+    assert_int_equal(search_space_chunks(&found.spaces[at], 1, 96), 53);
+}
+
+/*
+ * Of 4 MiB over 8 ranks a rank has 512 KiB, which 128 threads of one channel
+ * move in one step. An all_gather counts that, and its list ends there; an
+ * all_reduce counts all, which is no small message.
+ */
+static void the_kind_says_what_is_small(void **state)
+{
+    struct found gather =
+        find(*state, "1x8 gpu:a40", "kind: all_gather, size: 4 MiB");
+    struct found reduce =
+        find(*state, "1x8 gpu:a40", "kind: all_reduce, size: 4 MiB");
+    struct model_config ring = {MODEL_RING, MODEL_SIMPLE, MODEL_P2P, 0, 0, 0};
+    int of_gather = search_subspace_of(gather.spaces, gather.count, &ring);
+    int of_reduce = search_subspace_of(reduce.spaces, reduce.count, &ring);
+
+    assert_int_equal(gather.spaces[of_gather].channels_max, 1);
+    assert_int_equal(search_space_threads_max(&gather.spaces[of_gather], 1),
+                     128);
+    assert_near(reduce.spaces[of_reduce].count_bytes, 524288, 0);
+    assert_int_equal(reduce.spaces[of_reduce].channels_max, 84);
+}
+
 /* Trees for all_reduce, as 512 threads and one slot; NVLS where NCCL takes it.
  */
 static void all_reduce_has_trees(void **state)
@@ -292,6 +331,8 @@ int main(void)
         cmocka_unit_test(small_messages_end_early),
         cmocka_unit_test(the_nearest_is_found),
         cmocka_unit_test(rings_have_protocols_and_transports),
+        cmocka_unit_test(protocols_have_units),
+        cmocka_unit_test(the_kind_says_what_is_small),
         cmocka_unit_test(all_reduce_has_trees),
         cmocka_unit_test(all_to_all_has_pairs),
         cmocka_unit_test(what_ops_give_narrows),
