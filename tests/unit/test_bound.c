@@ -129,6 +129,64 @@ static void what_is_known_of_a_class_counts(void **state)
     assert_near(search_bound_given_us(bound, &less_us), 1005, 1e-4);
 }
 
+/* -- what a collective must move -- */
+
+static double collective_us(struct model_arena *arena,
+                            const char *notation,
+                            const char *set,
+                            const char *ops)
+{
+    const char *sets[] = {"node.pcie.rate=32 GB/s",
+                          "node.pcie.p2p_rate=18 GB/s",
+                          "node.pcie.shm_rate=20 GB/s", set};
+    const struct model_topology *t =
+        fixture_topology(arena, notation, sets, set != NULL ? 4 : 3);
+    const struct model_workload *w = fixture_workload(
+        arena, t, model_arena_format(arena, "name: w\n%s", ops));
+    struct search_problem problem;
+
+    search_problem_make(arena, fixture_nccl(arena, t, w), &problem);
+    return search_bound_collective_us(&problem, &w->ops[0]);
+}
+
+/*
+ * Into a node lead 8 NICs of 50,000 bytes/us. An AllGather of 1.6 GB brings
+ * 15/16 of it; 8 AllReduces of 100 MB, one for each pair of GPUs of equal
+ * number, bring half of it twice each.
+ */
+static void nodes_share_their_nics(void **state)
+{
+    static const char *const two = "2x8 gpu:h100 nvswitch nic:8x400Gbit/s";
+    static const char *const all = "node.nics.achieved=1";
+
+    assert_near(collective_us(*state, two, all,
+                              "ops: [{id: a, kind: all_gather, "
+                              "size: 1.6 GB}]\n"),
+                1.5e9 / 400000, 1e-6);
+    assert_near(collective_us(*state, two, all,
+                              "groups: {dp: {size: 2, stride: 8}}\n"
+                              "ops: [{id: a, kind: all_reduce, size: 100 MB, "
+                              "group: dp}]\n"),
+                8 * 1e8 / 400000, 1e-6);
+}
+
+/*
+ * Over PCIe a port's 20,000 bytes/us are for both directions together. Of an
+ * AllGather of 800 MB 700 come in, with as many going out on average; of a
+ * broadcast of 800 MB they may all come into a GPU that sends none.
+ */
+static void a_port_is_for_both_directions(void **state)
+{
+    assert_near(collective_us(*state, "1x8 gpu:a40", NULL,
+                              "ops: [{id: a, kind: all_gather, "
+                              "size: 800 MB}]\n"),
+                7e8 / 10000, 1e-6);
+    assert_near(collective_us(*state, "1x8 gpu:a40", NULL,
+                              "ops: [{id: a, kind: broadcast, "
+                              "size: 800 MB}]\n"),
+                8e8 / 20000, 1e-6);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -140,6 +198,8 @@ int main(void)
         cmocka_unit_test(streams_share_the_sms),
         cmocka_unit_test(streams_share_the_links),
         cmocka_unit_test(what_is_known_of_a_class_counts),
+        cmocka_unit_test(nodes_share_their_nics),
+        cmocka_unit_test(a_port_is_for_both_directions),
     };
 
     return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);

@@ -232,9 +232,15 @@ static void launches_may_set_the_pace(void **state)
     struct sim_result few = simulate(*state, &pair, pair.few, false);
     struct sim_result all = simulate(*state, &pair, pair.all, false);
     double step_us = 1000.0 * (pair.few->cycle.end - pair.few->cycle.first);
+    struct search_problem problem;
 
     assert_near(few.steady.to_us - few.steady.from_us, step_us, 1e-6);
     same_result(&few, &all);
+    /* the bound knows it: no plan is faster than all launches but the last */
+    search_problem_make(*state, fixture_nccl(*state, pair.topology, pair.few),
+                        &problem);
+    assert_true(search_bound_us(*state, &problem) >=
+                1000.0 * (pair.all->op_count - 1) * (1 - 1e-6));
 }
 
 /* -- sums -- */
