@@ -169,7 +169,7 @@ PRIVATE   := model/collective_parts.h model/node_build.h model/node_merge.h mode
 	model/nccl/bound.h model/nccl/cut.h model/nccl/channels.h model/nccl/machine.h model/nccl/paths.h \
 	model/nccl/search.h model/nccl/walk.h $(wildcard model/nccl/*_parts.h) model/nccl/xml_fit.h model/nccl/xml_build.h \
 	model/workload_row.h model/workload_build.h model/transformer.h model/moe.h \
-	sim/state.h sim/cli.h sim/load.h sim/report.h sim/cmd_show.h sim/cmd_import.h \
+	sim/state.h sim/cli.h sim/cli_table.h sim/load.h sim/report.h sim/cmd_show.h sim/cmd_import.h \
 	sim/draw.h sim/nccl_options.h search/perf.h search/compare.h search/explain_nccl.h \
 	search/tuned.h search/descent.h search/trial.h search/moves.h search/chosen.h \
 	search/explain_change.h search/explain_words.h search/explain_print.h search/paragraph.h search/memo.h \

@@ -1,0 +1,100 @@
+/*
+ * cli_table.c - the options of all commands.
+ */
+#include "sim/cli_table.h"
+
+#define FLAG   SIM_OPTION_FLAG
+#define TEXT   SIM_OPTION_TEXT
+#define MAYBE  SIM_OPTION_MAYBE
+#define LIST   SIM_OPTION_LIST
+#define CHOICE SIM_OPTION_CHOICE
+#define NUMBER SIM_OPTION_NUMBER
+
+static const char *const formats[] = {"text", "json", "csv", NULL};
+static const char *const forms[] = {"yaml", "line", "xml", NULL};
+static const char *const rank_modes[] = {"folded", "all", NULL};
+
+#define AT(member)   offsetof(struct sim_options, member)
+#define SIMULATES    SIM_CLI_SIMULATES
+#define PREDICTS     (SIMULATES | SIM_CLI_PERF)
+#define ALL_COMMANDS (PREDICTS | SIM_CLI_SHOW | SIM_CLI_HELP | SIM_CLI_IMPORT)
+#define TAKES_SET    (PREDICTS | SIM_CLI_SHOW)
+
+const struct sim_option sim_cli_options[] = {
+    {"topology", 't', LIST, PREDICTS, AT(topologies), "TOPOLOGY", NULL,
+     "a file, a shipped name, or a line such as \"1x8 gpu:h100 nvswitch\""},
+    {"workload", 'w', LIST, SIMULATES, AT(workloads), "WORKLOAD", NULL,
+     "a file or a shipped name"},
+    {"plan", 'p', TEXT, SIM_CLI_RUN | SIM_CLI_EXPLAIN, AT(plan), "FILE", NULL,
+     "settings of collectives, made by tune"},
+    {"strategy", 's', TEXT, SIM_CLI_RUN | SIM_CLI_TUNE | SIM_CLI_EXPLAIN,
+     AT(strategy), "NAME", NULL, "who chooses settings"},
+    {"strategies", 0, TEXT, SIM_CLI_COMPARE, AT(strategies), "LIST", NULL,
+     "such names with commas between, oracle:200 for a budget of its own"},
+    {"noise", 0, TEXT, SIM_CLI_TUNE | SIM_CLI_COMPARE, AT(noise), "RATIO", NULL,
+     "standard deviation of what a search measures, as 2% (none)"},
+    {"repeats", 0, NUMBER, SIM_CLI_TUNE | SIM_CLI_COMPARE, AT(repeats),
+     "NUMBER", NULL, "such measurements for each evaluation (1)"},
+    {"trials", 0, NUMBER, SIM_CLI_COMPARE, AT(trials), "NUMBER", NULL,
+     "searches under noise: how often do they find what they find without"},
+    {"seeds", 0, NUMBER, SIM_CLI_COMPARE, AT(seeds), "NUMBER", NULL,
+     "runs of strategies that draw at random; rows show the median one (1)"},
+    {"jobs", 'j', NUMBER, SIM_CLI_COMPARE, AT(jobs), "NUMBER", NULL,
+     "threads that work side by side (one for each core)"},
+    {"published", 0, FLAG, SIM_CLI_COMPARE, AT(published), NULL, NULL,
+     "only what workloads name as published; all of that without -t and -w"},
+    {"budget", 0, NUMBER, SIMULATES, AT(budget), "NUMBER", NULL,
+     "iterations that a search may measure (its own)"},
+    {"evaluator", 0, TEXT, SIM_CLI_TUNE | SIM_CLI_COMPARE, AT(evaluator),
+     "NAME", NULL, "what a search measures by: simulator or model (simulator)"},
+    {"reading", 0, LIST, SIMULATES, AT(readings), "NAME=VALUE", NULL,
+     "how lagom reads its paper; lagom help readings lists them"},
+    {"trace", 0, TEXT, SIM_CLI_RUN, AT(trace), "FILE", NULL,
+     "write a timeline for Perfetto or chrome://tracing"},
+    {"output", 'o', TEXT, SIM_CLI_TUNE | SIM_CLI_IMPORT, AT(output), "FILE",
+     NULL, "where to write the result (standard output)"},
+    {"minbytes", 'b', TEXT, SIM_CLI_PERF, AT(min_bytes), "SIZE", NULL,
+     "the smallest size, as nccl-tests write it: 8, 64K, 1G (8)"},
+    {"maxbytes", 'e', TEXT, SIM_CLI_PERF, AT(max_bytes), "SIZE", NULL,
+     "the largest (1G)"},
+    {"stepfactor", 'f', TEXT, SIM_CLI_PERF, AT(step_factor), "NUMBER", NULL,
+     "from one size to the next (2)"},
+    {"stepbytes", 'i', TEXT, SIM_CLI_PERF, AT(step_bytes), "SIZE", NULL,
+     "the same as bytes to add"},
+    {"ranks", 'g', TEXT, SIM_CLI_PERF, AT(gpus), "N|NODESxN", NULL,
+     "GPUs that take part, nodes filled in order (all)"},
+    {"datatype", 'd', TEXT, SIM_CLI_PERF, AT(data_type), "TYPE", NULL,
+     "of the elements counted (float)"},
+    {"op", 'o', TEXT, SIM_CLI_PERF, AT(reduction), "OP", NULL,
+     "the reduction named (sum); all cost the same"},
+    {"nccl", 0, TEXT, PREDICTS & ~SIM_CLI_EXPLAIN, AT(nccl), "VERSION", NULL,
+     "as NCCL 2.18 or 2.30 chooses (the topology's, or as observed there)"},
+    {"nccl", 0, MAYBE, SIM_CLI_EXPLAIN, AT(nccl), "[VERSION]", NULL,
+     "explain instead what NCCL chooses, and why"},
+    {"env", 0, LIST, PREDICTS, AT(envs), "NCCL_X=VALUE", NULL,
+     "a variable that NCCL reads; lagom help nccl lists them"},
+    {"env-file", 0, TEXT, PREDICTS, AT(env_file), "FILE", NULL,
+     "such variables as lines: nccl.conf, or a job's environment"},
+    {"gpu", 0, TEXT, SIM_CLI_IMPORT, AT(gpu), "NAME", NULL,
+     "the GPU's file, where the imported one does not tell"},
+    {"nodes", 0, NUMBER, SIM_CLI_IMPORT, AT(nodes), "NUMBER", NULL,
+     "nodes of the cluster, where a file describes one (1)"},
+    {"name", 0, TEXT, SIM_CLI_IMPORT, AT(name), "NAME", NULL,
+     "of the result (as the file)"},
+    {"form", 0, CHOICE, SIM_CLI_SHOW, AT(form), "FORM", forms,
+     "how a topology is written"},
+    {"ranks", 0, CHOICE, SIM_CLI_RUN | SIM_CLI_EXPLAIN, AT(ranks), "MODE",
+     rank_modes, "simulate one rank for all, or each"},
+    {"set", 0, LIST, TAKES_SET, AT(sets), "PATH=VALUE", NULL,
+     "override a key of the topology, its gpu or the workload"},
+    {"format", 0, CHOICE, TAKES_SET, AT(format), "FORMAT", formats,
+     "how results are printed"},
+    {"seed", 0, NUMBER, SIMULATES, AT(seed), "NUMBER", NULL,
+     "of random choices (1)"},
+    {"check", 0, FLAG, SIM_CLI_RUN, AT(check), NULL, NULL,
+     "assert the simulator's invariants at every instant"},
+    {"quiet", 'q', FLAG, ALL_COMMANDS, AT(quiet), NULL, NULL, "no progress"},
+    {"verbose", 'v', FLAG, ALL_COMMANDS, AT(verbose), NULL, NULL,
+     "more detail"},
+    {"help", 'h', FLAG, ALL_COMMANDS, AT(help), NULL, NULL, "this text"},
+    {.name = NULL}};
