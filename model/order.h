@@ -7,8 +7,9 @@
  * next one, the ways to and from the NIC counted in. The rules by wiring:
  *
  *     none, pairs  GPUs are numbered so that near ones are neighbours: the
- * order of numbers enters each switch and socket once, which is least; only the
- * start is chosen switch       any order is as good: first and last are chosen
+ *                  order of numbers enters each switch and socket once, which
+ *                  is least; only the start is chosen
+ *     switch       any order is as good: first and last are chosen
  *     mesh         closed: Walecki's zigzags 0 1 -1 2 -2 ... over all GPUs but
  *                  one, turned by one GPU each: every link is used alike
  *     links, mesh  one walk after another by search (tour.h), where a step over

@@ -264,8 +264,7 @@ static enum model_status sample(struct globals *self, int until_left)
         bool grown;
 
         for (int k = self->first; k < KNOBS; k++) {
-            at[k] = (int)gsl_rng_uniform_int(self->random,
-                                             (unsigned long)value_count(k));
+            at[k] = search_below(self->random, value_count(k));
         }
         status = try_variables(self, at, &grown);
         repeats = self->left < before ? 0 : repeats + 1;

@@ -53,7 +53,7 @@ static void take_step(const gsl_rng *random, void *state, double step_ratio)
     struct point *point = state;
     const struct annealing *self = point->annealing;
     int classes = self->trial.task->problem->class_count;
-    int index = (int)gsl_rng_uniform_int(random, (unsigned long)classes);
+    int index = search_below(random, classes);
     const struct search_range *range = &self->ranges[index];
     struct model_config *config = &point->configs[index];
     struct model_config turned;
@@ -62,7 +62,7 @@ static void take_step(const gsl_rng *random, void *state, double step_ratio)
     int values;
 
     do {
-        knob = (enum search_knob)gsl_rng_uniform_int(random, SEARCH_KNOBS);
+        knob = (enum search_knob)search_below(random, SEARCH_KNOBS);
         reach = search_reach(range, config, knob);
     } while (reach == 0);
     values = 1 + (int)floor(gsl_rng_uniform(random) * ceil(step_ratio * reach));

@@ -3,6 +3,8 @@
  */
 #include "search/descent.h"
 
+#include "search/moves.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -119,11 +121,6 @@ static bool is_exhausted(const struct search_descent *descent)
 
 /* -- pretraining -- */
 
-static int below(gsl_rng *random, int count)
-{
-    return (int)gsl_rng_uniform_int(random, (unsigned long)count);
-}
-
 /*
  * Strided, a candidate stays unseen with probability 1 - visits / count;
  * at random with (1 - 1 / count) ^ visits, which is never less, unless there
@@ -143,10 +140,10 @@ static void pretrain(struct search_descent *descent, gsl_rng *random)
     int visits = descent->calls.pretrain / descent->calls.repeats;
     bool strided = is_strided(count, visits);
     int stride = visits > 0 && visits < count ? count / visits : 1;
-    int number = below(random, count);
+    int number = search_below(random, count);
 
     while (descent->pretrain_left > 0 && !is_exhausted(descent)) {
-        number = strided ? number : below(random, count);
+        number = strided ? number : search_below(random, count);
         (void)hand_out(descent, number, &descent->pretrain_left);
         number = (int)(((int64_t)number + stride) % count);
     }
@@ -157,7 +154,7 @@ static void pretrain(struct search_descent *descent, gsl_rng *random)
 static int random_untried(const struct search_descent *descent, gsl_rng *random)
 {
     int number =
-        below(random, descent->candidates.count - descent->tried_count);
+        search_below(random, descent->candidates.count - descent->tried_count);
 
     for (int i = 0; i < descent->tried_count && descent->numbers[i] <= number;
          i++) {

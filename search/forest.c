@@ -3,6 +3,8 @@
  */
 #include "search/forest.h"
 
+#include "search/moves.h"
+
 #include <math.h>
 #include <stdbool.h>
 
@@ -35,11 +37,6 @@ struct grower {
 static const struct search_sample *sample_of(const struct grower *grower, int i)
 {
     return &grower->samples[grower->drawn[i]];
-}
-
-static int below(gsl_rng *random, int count)
-{
-    return (int)gsl_rng_uniform_int(random, (unsigned long)count);
 }
 
 /* Sums over samples, of which deviations from the mean follow. */
@@ -114,7 +111,7 @@ static struct split find_split(const struct grower *grower, int first, int end)
     struct split best = {.input = -1, .deviation = HUGE_VAL};
 
     for (int i = 0; i < grower->inputs; i++) {
-        int at = below(grower->random, i + 1);
+        int at = search_below(grower->random, i + 1);
 
         order[i] = order[at];
         order[at] = i;
@@ -192,7 +189,7 @@ void search_forest_grow(struct model_arena *arena,
         grower.tree->nodes =
             model_arena_array(arena, 2 * most, sizeof(*grower.tree->nodes));
         for (int i = 0; i < count; i++) {
-            grower.drawn[i] = below(random, count);
+            grower.drawn[i] = search_below(random, count);
         }
         (void)grow_node(&grower, 0, count);
     }

@@ -32,13 +32,6 @@ void lagom_spaces_of(const struct search_reading *reading,
     }
 }
 
-/* Steps from the least threads of that many channels to the most. */
-static int thread_steps(const struct search_space *space, int channels)
-{
-    return (search_space_threads_max(space, channels) - space->threads_min) /
-           SEARCH_THREADS_STEP;
-}
-
 /* Such channels, parts of the steps of their threads and of their chunks. */
 static struct model_config point(const struct search_space *space,
                                  double channels,
@@ -49,10 +42,11 @@ static struct model_config point(const struct search_space *space,
     double chunks;
 
     at.channels = (int)fmin(floor(channels + 0.5), space->channels_max);
-    at.threads =
-        space->threads_min +
-        SEARCH_THREADS_STEP *
-            (int)floor(threads_part * thread_steps(space, at.channels) + 0.5);
+    at.threads = space->threads_min +
+                 SEARCH_THREADS_STEP *
+                     (int)floor(threads_part * search_space_thread_steps(
+                                                   space, at.channels) +
+                                0.5);
     chunks = search_space_chunks(space, at.channels, at.threads);
     at.multiple = (int)fmax(floor(chunk_part * chunks + 0.5), 1.0);
     return search_space_config(space, &at);
@@ -90,9 +84,10 @@ static struct model_config raise_values(const struct search_space *space,
     int up;
 
     at.channels = (int)fmin(channels, space->channels_max);
-    at.threads = space->threads_min +
-                 SEARCH_THREADS_STEP *
-                     (int)fmin(steps, thread_steps(space, at.channels));
+    at.threads =
+        space->threads_min +
+        SEARCH_THREADS_STEP *
+            (int)fmin(steps, search_space_thread_steps(space, at.channels));
     chunks = search_space_chunks(space, at.channels, at.threads);
     at.multiple = 1;
     unit_bytes = search_space_config(space, &at).chunk_bytes;

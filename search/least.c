@@ -4,6 +4,7 @@
 #include "search/least.h"
 
 #include "search/bound.h"
+#include "search/moves.h"
 
 #include "model/collective.h"
 

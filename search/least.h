@@ -12,7 +12,7 @@
 #ifndef SEARCH_LEAST_H
 #define SEARCH_LEAST_H
 
-#include "search/moves.h"
+#include "search/problem.h"
 
 /* By class, us, without launch; lives in the arena. Work space comes from
  * scratch. */

@@ -91,19 +91,6 @@ static void make_room(struct search_memo *memo)
     }
 }
 
-static void copy_measure(const struct search_problem *problem,
-                         const struct search_measure *from,
-                         struct search_measure *to)
-{
-    size_t classes = (size_t)problem->class_count * sizeof(double);
-    size_t windows = (size_t)problem->window_count * sizeof(double);
-
-    to->iteration_us = from->iteration_us;
-    memcpy(to->x_us, from->x_us, classes);
-    memcpy(to->comm_us, from->comm_us, windows);
-    memcpy(to->kernel_us, from->kernel_us, windows);
-}
-
 static void remember(struct search_memo *memo,
                      uint64_t hash,
                      const struct model_plan *plan,
@@ -120,7 +107,7 @@ static void remember(struct search_memo *memo,
     entry->hash = hash;
     entry->configs = configs;
     search_measure_make(memo->arena, memo->problem, &entry->measure);
-    copy_measure(memo->problem, measure, &entry->measure);
+    search_measure_copy(memo->problem, measure, &entry->measure);
     make_room(memo);
     *find_slot(memo, hash, plan) = entry;
     memo->used++;
@@ -137,7 +124,7 @@ static enum model_status recall(void *context,
     enum model_status status;
 
     if (known != NULL) {
-        copy_measure(memo->problem, &known->measure, measure);
+        search_measure_copy(memo->problem, &known->measure, measure);
         return MODEL_OK;
     }
     status = search_evaluate(memo->inner, plan, measure, errors);

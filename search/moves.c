@@ -26,6 +26,11 @@ gsl_rng *search_random(struct model_arena *arena, uint64_t seed)
     return random;
 }
 
+int search_below(const gsl_rng *random, int count)
+{
+    return (int)gsl_rng_uniform_int(random, (unsigned long)count);
+}
+
 static int clamp(int value, int least, int most)
 {
     return value < least ? least : value > most ? most : value;
@@ -40,31 +45,22 @@ static int subspace_of(const struct search_range *range,
     return found >= 0 ? found : 0;
 }
 
-static int below(gsl_rng *random, int count)
-{
-    return (int)gsl_rng_uniform_int(random, (unsigned long)count);
-}
-
-/* Steps from the least threads of that many channels to the most. */
-static int thread_steps(const struct search_space *space, int channels)
-{
-    return (search_space_threads_max(space, channels) - space->threads_min) /
-           SEARCH_THREADS_STEP;
-}
-
 struct model_config search_any(const struct search_range *range,
                                gsl_rng *random)
 {
     const struct search_space *space =
-        &range->spaces[below(random, range->count)];
+        &range->spaces[search_below(random, range->count)];
     struct search_candidate any;
 
-    any.channels = 1 + below(random, space->channels_max);
-    any.threads = space->threads_min +
-                  SEARCH_THREADS_STEP *
-                      below(random, thread_steps(space, any.channels) + 1);
-    any.multiple = 1 + below(random, search_space_chunks(space, any.channels,
-                                                         any.threads));
+    any.channels = 1 + search_below(random, space->channels_max);
+    any.threads =
+        space->threads_min +
+        SEARCH_THREADS_STEP *
+            search_below(random,
+                         search_space_thread_steps(space, any.channels) + 1);
+    any.multiple =
+        1 + search_below(random,
+                         search_space_chunks(space, any.channels, any.threads));
     return search_space_config(space, &any);
 }
 
@@ -82,7 +78,7 @@ int search_reach(const struct search_range *range,
     case SEARCH_CHANNELS:
         return space->channels_max - 1;
     case SEARCH_THREADS:
-        return thread_steps(space, at.channels);
+        return search_space_thread_steps(space, at.channels);
     case SEARCH_CHUNK:
         return search_space_chunks(space, at.channels, at.threads) - 1;
     case SEARCH_KNOBS:

@@ -34,6 +34,9 @@ struct search_range *search_ranges(struct model_arena *arena,
 /* A seeded generator that lives in the arena: nothing to free. */
 gsl_rng *search_random(struct model_arena *arena, uint64_t seed);
 
+/* A whole number 0 .. count - 1, each evenly likely; count >= 1. */
+int search_below(const gsl_rng *random, int count);
+
 /* Any point: subspace, channels, threads, the chunk's multiple in turn, each
  * evenly likely. */
 struct model_config search_any(const struct search_range *range,

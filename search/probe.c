@@ -31,25 +31,12 @@ bool search_probe_is_over(const struct search_probe *self)
             self->at_us <= self->bound_us * (1.0 + self->stop_ratio));
 }
 
-static void copy_measure(const struct search_problem *problem,
-                         const struct search_measure *from,
-                         struct search_measure *to)
-{
-    size_t classes = (size_t)problem->class_count;
-    size_t windows = (size_t)problem->window_count;
-
-    to->iteration_us = from->iteration_us;
-    memcpy(to->x_us, from->x_us, classes * sizeof(double));
-    memcpy(to->comm_us, from->comm_us, windows * sizeof(double));
-    memcpy(to->kernel_us, from->kernel_us, windows * sizeof(double));
-}
-
 static void
 take(struct search_probe *self, const struct model_config *configs, double us)
 {
     self->at_us = us;
     memcpy(self->at, configs, classes_of(self) * sizeof(*self->at));
-    copy_measure(problem_of(self), &self->trial.measure, &self->known);
+    search_measure_copy(problem_of(self), &self->trial.measure, &self->known);
 }
 
 enum model_status search_probe_start(struct search_probe *self,

@@ -295,6 +295,19 @@ void search_measure_kernel(const struct search_problem *problem,
     }
 }
 
+void search_measure_copy(const struct search_problem *problem,
+                         const struct search_measure *from,
+                         struct search_measure *to)
+{
+    size_t classes = (size_t)problem->class_count * sizeof(double);
+    size_t windows = (size_t)problem->window_count * sizeof(double);
+
+    to->iteration_us = from->iteration_us;
+    memcpy(to->x_us, from->x_us, classes);
+    memcpy(to->comm_us, from->comm_us, windows);
+    memcpy(to->kernel_us, from->kernel_us, windows);
+}
+
 void search_measure_fill(const struct search_problem *problem,
                          const struct sim_result *result,
                          struct search_measure *measure)

@@ -84,6 +84,10 @@ void search_measure_make(struct model_arena *arena,
                          const struct search_problem *problem,
                          struct search_measure *measure);
 
+void search_measure_copy(const struct search_problem *problem,
+                         const struct search_measure *from,
+                         struct search_measure *to);
+
 /* Sum a simulation's result up by class and window. */
 void search_measure_fill(const struct search_problem *problem,
                          const struct sim_result *result,

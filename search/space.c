@@ -32,6 +32,12 @@ int search_space_threads_max(const struct search_space *space, int channels)
                : most;
 }
 
+int search_space_thread_steps(const struct search_space *space, int channels)
+{
+    return (search_space_threads_max(space, channels) - space->threads_min) /
+           SEARCH_THREADS_STEP;
+}
+
 double search_space_sharers(const struct search_space *space, int channels)
 {
     return space->peers > 0 ? fmax((double)channels / (double)space->peers, 1.0)

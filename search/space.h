@@ -100,6 +100,9 @@ void search_space_end(struct search_space *space, double message_bytes);
 /* The most threads of that many channels, 1 .. channels_max. */
 int search_space_threads_max(const struct search_space *space, int channels);
 
+/* Steps from the least threads of that many channels to the most. */
+int search_space_thread_steps(const struct search_space *space, int channels);
+
 /* Channels among which the count of bytes is shared out. */
 double search_space_sharers(const struct search_space *space, int channels);
 

@@ -2,9 +2,9 @@
  * trial.h - the bookkeeping of a strategy that measures whole plans: a budget
  * of evaluations, the best plan so far, and what was measured already.
  *
- * Times repeat exactly, so a plan that was tried is never measured again and
- * costs nothing the second time. NCCL's own settings are the first plan: a
- * result is never slower than them.
+ * A plan that was tried is never measured again and costs nothing the second
+ * time: without noise it would take as long. NCCL's own settings are the first
+ * plan: a result is never slower than them, as measured.
  */
 #ifndef SEARCH_TRIAL_H
 #define SEARCH_TRIAL_H

@@ -12,8 +12,7 @@
 enum sim_option_kind {
     SIM_OPTION_FLAG,
     SIM_OPTION_TEXT,
-    SIM_OPTION_MAYBE, /* a text that may be left out, which leaves an empty one
-                       */
+    SIM_OPTION_MAYBE, /* a text; empty when it is left out */
     SIM_OPTION_LIST,
     SIM_OPTION_CHOICE,
     SIM_OPTION_NUMBER
