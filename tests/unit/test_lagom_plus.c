@@ -166,6 +166,15 @@ static void any_evaluator_will_do(void **state)
     assert_in_range(outcome.evaluations, 2, 12 + 4 * 2);
 }
 
+/* Where all takes the same, ten measurements after NCCL's own are enough. */
+static void it_is_patient_for_ten(void **state)
+{
+    struct form *form = make_form(*state, 2, x_of_10, y_of_0);
+    struct search_outcome outcome = search_form(*state, form, "lagom+", 1);
+
+    assert_int_equal(outcome.evaluations, 1 + 10);
+}
+
 /* Measurements grow by four a class: 16 gathers of different sizes. */
 static void measurements_grow_linearly(void **state)
 {
@@ -199,6 +208,7 @@ int main(void)
         cmocka_unit_test(without_collectives_there_is_nothing_to_do),
         cmocka_unit_test(fixed_keys_stay),
         cmocka_unit_test(any_evaluator_will_do),
+        cmocka_unit_test(it_is_patient_for_ten),
         cmocka_unit_test(measurements_grow_linearly),
     };
 
