@@ -71,7 +71,7 @@ static void take_median(struct model_arena *arena,
     int median;
 
     row->spread = (struct search_spread){
-        .count = count, .min_us = INFINITY, .max_us = 0.0};
+        .count = count, .min_us = HUGE_VAL, .max_us = 0.0};
     for (int i = 0; i < count; i++) {
         times_us[i] = runs->tuned[first + i]->times.iteration_us;
         row->spread.min_us = fmin(row->spread.min_us, times_us[i]);

@@ -166,6 +166,87 @@ static void any_evaluator_will_do(void **state)
     assert_in_range(outcome.evaluations, 2, 12 + 4 * 2);
 }
 
+/* Two windows, one after the other; the first wants long chunks, the second
+ * short ones: 1000 us at 1 MiB, and in proportion. */
+struct windows {
+    const struct search_problem *problem;
+    struct model_config log[LOG_MAX][2];
+    int calls;
+};
+
+static enum model_status evaluate_windows(void *context,
+                                          const struct model_plan *plan,
+                                          struct search_measure *measure,
+                                          struct model_errors *errors)
+{
+    struct windows *windows = context;
+
+    (void)errors;
+    assert_true(windows->calls < LOG_MAX);
+    assert_int_equal(plan->row_count, 2);
+    measure->iteration_us = 0;
+    for (int i = 0; i < 2; i++) {
+        const struct model_config *config = &plan->rows[i].config;
+        double part = config->chunk_bytes / 1048576;
+
+        windows->log[windows->calls][i] = *config;
+        measure->x_us[i] = i == 0 ? 1000 / part : 1000 * part;
+        measure->comm_us[i] = measure->x_us[i];
+        measure->kernel_us[i] = 0;
+        measure->iteration_us += measure->x_us[i];
+    }
+    windows->calls++;
+    return MODEL_OK;
+}
+
+/*
+ * Half the chunk in both helps the second window and harms the first, more than
+ * it helps. The next plan has it where it helped alone.
+ */
+static void windows_keep_what_is_good_for_them(void **state)
+{
+    const struct model_topology *t =
+        fixture_topology(*state, "1x8 gpu:a40 nvswitch", NULL, 0);
+    const struct model_workload *w = fixture_workload(
+        *state, t,
+        "name: w\n"
+        "ops:\n"
+        "  - {id: a, kind: all_gather, size: 2 GiB}\n"
+        "  - {id: g, kind: gemm, m: 8192, n: 8192, k: 8192}\n"
+        "  - {id: b, kind: all_gather, size: 4 GiB, after: [g]}\n"
+        "  - {id: h, kind: gemm, m: 8192, n: 8192, k: 8192, after: [a]}\n");
+    struct windows *windows = model_arena_alloc(*state, sizeof *windows);
+    struct search_evaluator evaluator = {.evaluate = evaluate_windows,
+                                         .context = windows};
+    struct model_errors errors = {.arena = *state};
+    struct search_task task = {
+        .arena = *state, .evaluator = &evaluator, .errors = &errors};
+    struct search_outcome outcome;
+    int found = 0;
+
+    windows->problem = problem_of(*state, t, w);
+    task.problem = windows->problem;
+    assert_int_equal(windows->problem->window_count, 2);
+    assert_int_equal(
+        search_run(search_strategy_find("lagom+", &errors), &task, &outcome),
+        MODEL_OK);
+    for (int i = 1; i + 1 < windows->calls; i++) {
+        double long_bytes[3], short_bytes[3]; /* before, at and after i */
+
+        for (int k = 0; k < 3; k++) {
+            long_bytes[k] = windows->log[i - 1 + k][0].chunk_bytes;
+            short_bytes[k] = windows->log[i - 1 + k][1].chunk_bytes;
+        }
+        found += long_bytes[1] < long_bytes[0] &&
+                         short_bytes[1] < short_bytes[0] &&
+                         long_bytes[2] >= long_bytes[0] &&
+                         short_bytes[2] <= short_bytes[1]
+                     ? 1
+                     : 0;
+    }
+    assert_true(found > 0);
+}
+
 /* Where all takes the same, ten measurements after NCCL's own are enough. */
 static void it_is_patient_for_ten(void **state)
 {
@@ -208,6 +289,7 @@ int main(void)
         cmocka_unit_test(without_collectives_there_is_nothing_to_do),
         cmocka_unit_test(fixed_keys_stay),
         cmocka_unit_test(any_evaluator_will_do),
+        cmocka_unit_test(windows_keep_what_is_good_for_them),
         cmocka_unit_test(it_is_patient_for_ten),
         cmocka_unit_test(measurements_grow_linearly),
     };
