@@ -22,12 +22,16 @@ const struct model_field model_claim_fields[] = {
      .kind = MODEL_FIELD_QUANTITY,
      .dimension = MODEL_RATIO,
      .offset = AT(min_ratio),
+     .min = 0.01,
+     .max = 1000.0,
      .required = true,
      .help = "least published speedup"},
     {.key = "max",
      .kind = MODEL_FIELD_QUANTITY,
      .dimension = MODEL_RATIO,
      .offset = AT(max_ratio),
+     .min = 0.01,
+     .max = 1000.0,
      .required = true,
      .help = "largest published speedup"},
     {.key = "topologies",
@@ -42,6 +46,29 @@ const struct model_field model_claim_fields[] = {
      .help = "where it is published"},
     {.key = NULL}};
 
+/* Keys that are well by themselves may still claim nothing. */
+static void check_claim(const struct model_claim *claim,
+                        const char *path,
+                        struct model_errors *errors)
+{
+    const char *hint = "write the smaller one as min";
+    const char *message = NULL;
+
+    if (claim->min_ratio > claim->max_ratio) {
+        message = "min is larger than max";
+    } else if (strcmp(claim->strategy, claim->over) == 0) {
+        hint = "write over: with the name of another";
+        message = "a strategy is not faster than itself";
+    } else if (claim->topologies.count == 0) {
+        hint = "write topologies: [lagom-a]";
+        message = "it holds for no topology";
+    }
+    if (message != NULL) {
+        (void)model_errors_add(errors, MODEL_BAD_INPUT, claim->place, path,
+                               hint, "%s", message);
+    }
+}
+
 static void read_claim(struct model_arena *arena,
                        const struct model_node *node,
                        const char *path,
@@ -53,11 +80,8 @@ static void read_claim(struct model_arena *arena,
 
     claim->place = node->place;
     if (model_schema_bind(&binding, model_claim_fields, node, claim) ==
-            MODEL_OK &&
-        claim->min_ratio > claim->max_ratio) {
-        (void)model_errors_add(errors, MODEL_BAD_INPUT, node->place, path,
-                               "write the smaller one as min",
-                               "min is larger than max");
+        MODEL_OK) {
+        check_claim(claim, path, errors);
     }
 }
 
