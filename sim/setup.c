@@ -160,6 +160,9 @@ static const char *config_hint(struct setup *setup, int index)
     return list;
 }
 
+static const char unfolded_hint[] = "lagom run and explain simulate each rank "
+                                    "with --ranks all; searches cannot";
+
 /* One rank can stand for all when every node is like the others. */
 static void check_fold(struct setup *setup, const struct model_op *op)
 {
@@ -168,10 +171,10 @@ static void check_fold(struct setup *setup, const struct model_op *op)
     int gpus = setup->sim->request.topology->gpus_per_node;
 
     if (group->ranks != NULL) {
-        fault(setup, op, "lagom run and explain simulate it with --ranks all",
+        fault(setup, op, unfolded_hint,
               "a group of chosen ranks cannot be folded into one rank");
     } else if (!model_group_folds(group, gpus)) {
-        fault(setup, op, "lagom run and explain simulate it with --ranks all",
+        fault(setup, op, unfolded_hint,
               model_arena_format(setup->errors->arena,
                                  "groups of %d lie unevenly on nodes of %d "
                                  "GPUs and cannot be folded",
@@ -436,11 +439,10 @@ static enum model_status check_folding(const struct sim *sim,
     if (sim->request.all_ranks || !model_ranks_differ(topology)) {
         return MODEL_OK;
     }
-    return model_errors_add(errors, MODEL_BAD_INPUT,
-                            (struct model_place){topology->label, 0, 0},
-                            topology->mixed.count > 0 ? "mixed" : "variation",
-                            "simulate each rank: --ranks all",
-                            "ranks differ, so that one cannot stand for all");
+    return model_errors_add(
+        errors, MODEL_BAD_INPUT, (struct model_place){topology->label, 0, 0},
+        topology->mixed.count > 0 ? "mixed" : "variation", unfolded_hint,
+        "ranks differ, so that one cannot stand for all");
 }
 
 enum model_status sim_setup(struct sim *sim, struct model_errors *errors)
