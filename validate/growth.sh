@@ -19,6 +19,14 @@ lagom=${BUILD_DIR:-build/release}/lagom
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
+[ $# -gt 0 ] || set -- {1..16}
+for count; do
+    if ! [[ $count =~ ^[1-9][0-9]?$ ]]; then
+        echo "growth.sh: no such number of collectives: $count (write 1 to 99)" >&2
+        exit 2
+    fi
+done
+
 # workload COUNT FORM: to standard output.
 workload() {
     local i after
@@ -40,14 +48,15 @@ evaluations() {
 printf '%-12s %8s %8s %8s %8s %8s\n' '' windows windows windows window window
 printf '%-12s %8s %8s %8s %8s %8s\n' collectives autoccl lagom turns autoccl \
     lagom
-[ $# -gt 0 ] || set -- {1..16}
 for count; do
     workload "$count" windows >"$work/windows.yaml"
     workload "$count" window >"$work/window.yaml"
-    printf '%-12d %8d %8d %8d %8d %8d\n' "$count" \
-        "$(evaluations windows -s autoccl)" \
-        "$(evaluations windows -s lagom)" \
-        "$(evaluations windows -s lagom --reading turns=window)" \
-        "$(evaluations window -s autoccl)" \
-        "$(evaluations window -s lagom)"
+    # A substitution that fails ends the script only where it is assigned.
+    windows_autoccl=$(evaluations windows -s autoccl)
+    windows_lagom=$(evaluations windows -s lagom)
+    windows_turns=$(evaluations windows -s lagom --reading turns=window)
+    window_autoccl=$(evaluations window -s autoccl)
+    window_lagom=$(evaluations window -s lagom)
+    printf '%-12d %8d %8d %8d %8d %8d\n' "$count" "$windows_autoccl" \
+        "$windows_lagom" "$windows_turns" "$window_autoccl" "$window_lagom"
 done
