@@ -21,6 +21,22 @@ static void warn_of_idle_rows(struct sim_cli *cli,
     }
 }
 
+/* Options of a search would be lost without a word where none is made. */
+static enum model_status check_search_options(struct sim_cli *cli)
+{
+    const struct sim_options *options = &cli->options;
+    bool reads = options->readings.count > 0;
+
+    if (options->strategy != NULL || (!reads && options->budget == 0)) {
+        return MODEL_OK;
+    }
+    return model_errors_add(cli->errors, MODEL_USAGE,
+                            (struct model_place){"lagom", 0, 0}, NULL,
+                            "write --strategy lagom, too",
+                            "nothing is searched: --%s is for a search",
+                            reads ? "reading" : "budget");
+}
+
 enum model_status search_choose(struct sim_cli *cli,
                                 const struct sim_input *input,
                                 struct model_plan *plan,
@@ -35,6 +51,10 @@ enum model_status search_choose(struct sim_cli *cli,
         return model_errors_add(
             cli->errors, MODEL_USAGE, (struct model_place){"lagom", 0, 0}, NULL,
             "leave one of them out", "both --plan and --strategy are given");
+    }
+    status = check_search_options(cli);
+    if (status != MODEL_OK) {
+        return status;
     }
     if (cli->options.plan != NULL) {
         *name = "plan";

@@ -36,11 +36,12 @@ read_budget(struct sim_cli *cli, char *name, uint64_t *budget)
         return MODEL_OK;
     }
     *budget = strtoull(colon + 1, &end, 10);
-    if (colon[1] < '0' || colon[1] > '9' || *end != '\0' || *budget == 0) {
-        return model_errors_add(cli->errors, MODEL_USAGE,
-                                (struct model_place){"lagom", 0, 0}, NULL,
-                                "write oracle:200, in iterations measured",
-                                "no such budget: %s", name);
+    if (colon[1] < '0' || colon[1] > '9' || *end != '\0' || *budget == 0 ||
+        *budget > SEARCH_BUDGET_MAX) {
+        return model_errors_add(
+            cli->errors, MODEL_USAGE, (struct model_place){"lagom", 0, 0}, NULL,
+            "write oracle:200, in iterations measured, at most 1000000",
+            "no such budget: %s", name);
     }
     *colon = '\0';
     return MODEL_OK;
@@ -65,6 +66,27 @@ static enum model_status read_seeds(struct search_comparison *table)
     return MODEL_OK;
 }
 
+/* The next of the list, with its budget. */
+static const struct search_strategy *
+read_entry(struct sim_cli *cli, char *name, uint64_t *budget)
+{
+    const struct search_strategy *strategy =
+        read_budget(cli, name, budget) == MODEL_OK
+            ? search_strategy_find(name, cli->errors)
+            : NULL;
+
+    if (strategy != NULL && *budget > 0 &&
+        (strategy->find == search_find_nccl ||
+         strategy->find == search_find_lagom)) {
+        (void)model_errors_add(
+            cli->errors, MODEL_USAGE, (struct model_place){"lagom", 0, 0}, NULL,
+            model_arena_format(cli->arena, "write %s alone", name),
+            "no budget for %s: it ends by itself", name);
+        return NULL;
+    }
+    return strategy;
+}
+
 /* Which strategies to compare, and by what they measure. */
 static enum model_status read_strategies(struct search_comparison *table)
 {
@@ -85,9 +107,7 @@ static enum model_status read_strategies(struct search_comparison *table)
          name = strtok_r(NULL, ",", &state)) {
         uint64_t budget;
         const struct search_strategy *strategy =
-            read_budget(table->cli, name, &budget) == MODEL_OK
-                ? search_strategy_find(name, table->cli->errors)
-                : NULL;
+            read_entry(table->cli, name, &budget);
 
         if (strategy == NULL) {
             return MODEL_USAGE;

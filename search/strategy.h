@@ -7,6 +7,9 @@
 #include "search/evaluator.h"
 #include "search/lagom_reading.h"
 
+/* More would take days, and memory for a curve of them. */
+enum { SEARCH_BUDGET_MAX = 1000000 };
+
 /* What a strategy is given. */
 struct search_task {
     struct model_arena *arena;
@@ -14,8 +17,8 @@ struct search_task {
     struct search_evaluator *evaluator;
     struct model_errors *errors;
     uint64_t seed;
-    /* Evaluations that a strategy may use; 0: as many as is its own. NCCL and
-     * Lagom end by themselves. */
+    /* Evaluations that a strategy may use, up to SEARCH_BUDGET_MAX; 0: as many
+     * as is its own. NCCL and Lagom end by themselves. */
     int budget;
     const struct search_reading *reading; /* of lagom; NULL: the defaults */
     /* Evaluations of one candidate where times vary, for strategies that

@@ -112,6 +112,11 @@ enum model_status search_tune_check(struct sim_cli *cli, double *noise_ratio)
             "write up to 1000 repeats and 100000 trials", "too many %s",
             options->repeats > REPEATS_MAX ? "repeats" : "trials");
     }
+    if (options->budget > SEARCH_BUDGET_MAX) {
+        status = model_errors_add(cli->errors, MODEL_USAGE, place, NULL,
+                                  "write at most 1000000 iterations",
+                                  "too large a budget");
+    }
     if (status == MODEL_OK && options->noise == NULL &&
         (options->repeats > 1 || options->trials > 0)) {
         status = model_errors_add(cli->errors, MODEL_USAGE, place, NULL,
