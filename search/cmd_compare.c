@@ -40,7 +40,7 @@ read_budget(struct sim_cli *cli, char *name, uint64_t *budget)
         *budget > SEARCH_BUDGET_MAX) {
         return model_errors_add(
             cli->errors, MODEL_USAGE, (struct model_place){"lagom", 0, 0}, NULL,
-            "write oracle:200, in iterations measured, at most 1000000",
+            "write oracle:200, in iterations measured, at most 100000",
             "no such budget: %s", name);
     }
     *colon = '\0';
@@ -61,6 +61,11 @@ static enum model_status read_seeds(struct search_comparison *table)
         return model_errors_add(table->cli->errors, MODEL_USAGE, place,
                                 "--seeds", "leave --trials out",
                                 "trials differ in their noise already");
+    }
+    if (options->seeds > 1 && options->seed > INT64_MAX - SEARCH_SEEDS_MAX) {
+        return model_errors_add(table->cli->errors, MODEL_USAGE, place,
+                                "--seed", "write a smaller one",
+                                "so large a seed has too few after it");
     }
     table->seeds = options->seeds > 0 ? (int)options->seeds : 1;
     return MODEL_OK;

@@ -114,7 +114,7 @@ enum model_status search_tune_check(struct sim_cli *cli, double *noise_ratio)
     }
     if (options->budget > SEARCH_BUDGET_MAX) {
         status = model_errors_add(cli->errors, MODEL_USAGE, place, NULL,
-                                  "write at most 1000000 iterations",
+                                  "write at most 100000 iterations",
                                   "too large a budget");
     }
     if (status == MODEL_OK && options->noise == NULL &&
