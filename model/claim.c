@@ -56,9 +56,6 @@ static void check_claim(const struct model_claim *claim,
 
     if (claim->min_ratio > claim->max_ratio) {
         message = "min is larger than max";
-    } else if (strcmp(claim->strategy, claim->over) == 0) {
-        hint = "write over: with the name of another";
-        message = "a strategy is not faster than itself";
     } else if (claim->topologies.count == 0) {
         hint = "write topologies: [lagom-a]";
         message = "it holds for no topology";
