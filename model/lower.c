@@ -57,7 +57,7 @@ const struct model_field model_architecture_fields[] = {
      .help = "width of a head; hidden / heads when left out"},
     COUNT("ffn", ffn, 1e6, "width of the feed-forward network"),
     COUNT("vocabulary", vocabulary, 1e7, "tokens known"),
-    SOME("experts", experts, 1e5, "of a layer with experts; left out: none"),
+    SOME("experts", experts, 1e5, "of a layer with experts (kind ep only)"),
     SOME("top_k", top_k, 1e5, "experts that a token goes to"),
     SOME("expert_ffn", expert_ffn, 1e6, "width of an expert; ffn if left out"),
     SOME("shared_experts",
@@ -150,7 +150,12 @@ static const struct {
 static const char *const simulate_names[] = {"steady", "all", NULL};
 
 const struct model_field model_batch_fields[] = {
-    COUNT("micro", micro_batch, 1e6, "sequences per rank and step"),
+    COUNT(
+        "micro",
+        micro_batch,
+        1e6,
+        "sequences per rank (tp, pp: per replica) and step; an even number for "
+        "ep and domino"),
     {.key = "steps",
      .kind = MODEL_FIELD_COUNT,
      .dimension = MODEL_COUNT,
