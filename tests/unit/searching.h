@@ -280,4 +280,16 @@ static inline struct tuned tune_pair(struct model_arena *arena,
     return tune(arena, topology, w, strategy, 1);
 }
 
+/* Both were asked for the same settings of class 0 in the same order. */
+static inline bool search_form_same_log(const struct form *a,
+                                        const struct form *b)
+{
+    for (int i = 0; i < a->calls && i < b->calls; i++) {
+        if (!model_config_equal(&a->log[i][0], &b->log[i][0])) {
+            return false;
+        }
+    }
+    return a->calls == b->calls;
+}
+
 #endif

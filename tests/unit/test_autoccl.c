@@ -230,16 +230,6 @@ static void autoccl_is_never_slower_than_native(void **state)
 
 /* -- seeds -- */
 
-static bool same_log(const struct form *a, const struct form *b)
-{
-    for (int i = 0; i < a->calls && i < b->calls; i++) {
-        if (!model_config_equal(&a->log[i][0], &b->log[i][0])) {
-            return false;
-        }
-    }
-    return a->calls == b->calls;
-}
-
 /* The same seed takes the same way, another seed another. */
 static void seeds_decide(void **state)
 {
@@ -250,8 +240,8 @@ static void seeds_decide(void **state)
     (void)search_form(*state, one, "autoccl", 7);
     (void)search_form(*state, same, "autoccl", 7);
     (void)search_form(*state, other, "autoccl", 8);
-    assert_true(same_log(one, same));
-    assert_false(same_log(one, other));
+    assert_true(search_form_same_log(one, same));
+    assert_false(search_form_same_log(one, other));
 }
 
 static void same_seed_same_result(void **state)

@@ -77,16 +77,6 @@ static void they_keep_the_native_plan(void **state)
     }
 }
 
-static bool same_log(const struct form *a, const struct form *b)
-{
-    for (int i = 0; i < a->calls && i < b->calls; i++) {
-        if (!model_config_equal(&a->log[i][0], &b->log[i][0])) {
-            return false;
-        }
-    }
-    return a->calls == b->calls;
-}
-
 /* The same seed takes the same way; another one another, where one counts: of
  * the oracle only after its descents, for which this budget is too small. */
 static void seeds_decide(void **state)
@@ -102,8 +92,8 @@ static void seeds_decide(void **state)
             (void)search_form_within(*state, forms[i], names[n], i == 2 ? 8 : 7,
                                      SMALL_BUDGET);
         }
-        assert_true(same_log(forms[0], forms[1]));
-        assert_int_equal(same_log(forms[0], forms[2]), !draws);
+        assert_true(search_form_same_log(forms[0], forms[1]));
+        assert_int_equal(search_form_same_log(forms[0], forms[2]), !draws);
     }
 }
 
