@@ -25,7 +25,7 @@
 struct model_param {
     const char *path;
     enum model_dimension dimension;
-    double value; /* base units, above 0 */
+    double value;     /* base units, above 0 */
     double low, high; /* 95 % confidence */
     double was;       /* before the fit */
     const char *was_from;

@@ -34,11 +34,12 @@ struct validate_predictor;
  * rows name. Rows that cannot run are left out with a reason; only faults of
  * topologies that are files, and of `sets`, go to errors.
  */
-enum model_status validate_predictor_make(struct model_arena *arena,
-                                          const struct validate_records *records,
-                                          const char *topology,
-                                          struct validate_predictor **predictor,
-                                          struct model_errors *errors);
+enum model_status
+validate_predictor_make(struct model_arena *arena,
+                        const struct validate_records *records,
+                        const char *topology,
+                        struct validate_predictor **predictor,
+                        struct model_errors *errors);
 
 /*
  * Predict the rows marked in `wanted` (by row; NULL: all) with the overrides of
@@ -47,13 +48,12 @@ enum model_status validate_predictor_make(struct model_arena *arena,
  * first; nothing of it is needed afterwards. Several threads may do this at
  * once, each with scratch, predictions and errors of its own.
  */
-enum model_status
-validate_predict(const struct validate_predictor *predictor,
-                 const char *const *sets,
-                 int set_count,
-                 const bool *wanted,
-                 struct model_arena *scratch,
-                 struct validate_prediction *predictions,
-                 struct model_errors *errors);
+enum model_status validate_predict(const struct validate_predictor *predictor,
+                                   const char *const *sets,
+                                   int set_count,
+                                   const bool *wanted,
+                                   struct model_arena *scratch,
+                                   struct validate_prediction *predictions,
+                                   struct model_errors *errors);
 
 #endif

@@ -35,21 +35,21 @@
 #include <stdint.h>
 
 struct validate_record {
-    const char *set;       /* the file's name without folder and .csv, or, with
-                              several sources in one file, the source */
-    const char *source;    /* texts are never NULL; "" where not said */
+    const char *set;    /* the file's name without folder and .csv, or, with
+                           several sources in one file, the source */
+    const char *source; /* texts are never NULL; "" where not said */
     const char *hardware;
-    const char *version;   /* of NCCL, "2.18.3" */
+    const char *version; /* of NCCL, "2.18.3" */
     const char *notes;
-    const char *topology;  /* shipped name, file or one-line form */
+    const char *topology; /* shipped name, file or one-line form */
     const char *computation;
-    int kind;              /* enum model_op_kind, or MODEL_UNSET: none */
-    int nodes, gpus;       /* gpus: in all */
+    int kind;        /* enum model_op_kind, or MODEL_UNSET: none */
+    int nodes, gpus; /* gpus: in all */
     double size_bytes;
-    double time_us;        /* > 0; 0 where only computation is measured */
+    double time_us;             /* > 0; 0 where only computation is measured */
     struct model_config config; /* what the row states; the rest unset */
-    double buffer_bytes;   /* NCCL_BUFFSIZE, or 0 */
-    double alone_us;       /* 0: not said, as are all below */
+    double buffer_bytes;        /* NCCL_BUFFSIZE, or 0 */
+    double alone_us;            /* 0: not said, as are all below */
     double computation_alone_us, computation_us;
     double spread_us;
     int repeats;
