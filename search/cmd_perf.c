@@ -43,32 +43,22 @@ static enum model_status read_topology(struct sim_cli *cli,
                                        struct search_perf *perf)
 {
     const char *name = cli->options.topologies.items[0];
-    struct sim_cli_list sets;
-    struct sim_cli_list rest;
-    enum model_status status;
+    enum model_status status = sim_load_topology(cli, name, NULL, topology);
 
-    sim_load_split(cli, &sets, &rest);
-    status = model_topology_read(cli->arena, name, sets.items, sets.count,
-                                 topology, cli->errors);
     if (status == MODEL_OK) {
         status = search_perf_ranks(cli, topology, perf);
     }
     if (status != MODEL_OK || perf->nodes == topology->node_count) {
         return status;
     }
-    if (sets.count == SIM_CLI_LIST_MAX) {
-        return usage(cli, "leave one out, or write a file",
-                     "too many --set beside --ranks");
-    }
     if (name[0] == '-' && name[1] == '\0') {
         topology->node_count = perf->nodes;
         return MODEL_OK;
     }
-    sets.items[sets.count++] =
-        model_arena_format(cli->arena, "nodes=%d", perf->nodes);
     *topology = (struct model_topology){.name = NULL};
-    return model_topology_read(cli->arena, name, sets.items, sets.count,
-                               topology, cli->errors);
+    return sim_load_topology(
+        cli, name, model_arena_format(cli->arena, "nodes=%d", perf->nodes),
+        topology);
 }
 
 static int64_t rank_count(const struct search_perf *perf)

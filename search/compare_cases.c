@@ -116,16 +116,11 @@ static enum model_status list_workloads(struct sim_cli *cli,
 static enum model_status list_topologies(struct sim_cli *cli,
                                          struct listing *listing)
 {
-    struct sim_cli_list sets;
-    struct sim_cli_list others;
-
-    sim_load_split(cli, &sets, &others);
     for (int i = 0; i < listing->topology_count; i++) {
         struct model_topology topology;
 
-        if (model_topology_read(cli->arena, listing->topologies[i], sets.items,
-                                sets.count, &topology,
-                                cli->errors) != MODEL_OK) {
+        if (sim_load_topology(cli, listing->topologies[i], NULL, &topology) !=
+            MODEL_OK) {
             return MODEL_BAD_INPUT;
         }
         listing->names[i] = topology.name;

@@ -33,6 +33,7 @@ struct sim_options {
     struct sim_cli_list sets; /* --set path=value */
     struct sim_cli_list operands;
     struct sim_cli_list readings; /* --reading NAME=VALUE */
+    const char *params;           /* --params FILE */
     const char *plan;
     const char *strategy;
     const char *strategies;
@@ -69,8 +70,9 @@ struct sim_cli {
     struct model_arena *arena;
     struct model_errors *errors;
     struct sim_options options;
-    FILE *out;         /* results, nothing else */
-    FILE *log;         /* messages and progress */
+    FILE *out;                         /* results, nothing else */
+    FILE *log;                         /* messages and progress */
+    const struct model_params *params; /* of --params, or NULL */
     const char *noted; /* topology whose notes were printed last, or NULL */
 };
 

@@ -87,6 +87,8 @@ const struct sim_option sim_cli_options[] = {
      rank_modes, "simulate one rank for all, or each"},
     {"set", 0, LIST, TAKES_SET, AT(sets), "PATH=VALUE", NULL,
      "override a key: lagom help topology, gpu and workload list them"},
+    {"params", 0, TEXT, TAKES_SET, AT(params), "FILE", NULL,
+     "fitted parameters, written by calibrate; --set wins over them"},
     {"format", 0, CHOICE, TAKES_SET, AT(format), "FORMAT", formats,
      "how results are printed"},
     {"seed", 0, NUMBER, SIMULATES, AT(seed), "NUMBER", NULL,

@@ -105,11 +105,14 @@ static enum model_status
 show_topology(struct sim_cli *cli, const char *name, struct model_node *root)
 {
     struct model_topology topology;
-    struct sim_cli_list for_topology;
-    struct sim_cli_list for_workload;
+    struct sim_sets for_topology;
+    struct sim_sets for_workload;
     char text[128];
-    enum model_status status;
+    enum model_status status = sim_load_params_check(cli, name);
 
+    if (status != MODEL_OK) {
+        return status;
+    }
     sim_load_split(cli, &for_topology, &for_workload);
     status = model_topology_bind(cli->arena, root, name, for_topology.items,
                                  for_topology.count, &topology, cli->errors);
@@ -238,14 +241,12 @@ static enum model_status show_workload(struct sim_cli *cli,
                                        const char *topology)
 {
     struct sim_input input;
-    struct sim_cli_list for_topology;
-    struct sim_cli_list for_workload;
-    enum model_status status;
+    struct sim_sets for_topology;
+    struct sim_sets for_workload;
+    enum model_status status =
+        sim_load_topology(cli, topology, NULL, &input.topology);
 
     sim_load_split(cli, &for_topology, &for_workload);
-    status =
-        model_topology_read(cli->arena, topology, for_topology.items,
-                            for_topology.count, &input.topology, cli->errors);
     if (status == MODEL_OK) {
         status = model_workload_bind(cli->arena, root, name, for_workload.items,
                                      for_workload.count, &input.topology,
@@ -280,8 +281,8 @@ static struct model_node *read_tree(struct sim_cli *cli, const char *name)
 {
     struct model_errors ignored = {.arena = cli->arena};
     struct model_place place = {"lagom", 0, 0};
-    struct sim_cli_list for_topology;
-    struct sim_cli_list for_workload;
+    struct sim_sets for_topology;
+    struct sim_sets for_workload;
     const char *path;
 
     if (model_notation_is(name) && !model_file_exists(name)) {
@@ -393,7 +394,8 @@ enum model_status sim_command_help(struct sim_cli *cli)
          "A number written without `from` counts as a guess.\n\n",
          model_gpu_fields},
         {"workload", "", model_workload_fields},
-        {"plan", "", model_plan_fields}};
+        {"plan", "", model_plan_fields},
+        {"params", "", model_params_fields}};
     const struct sim_cli_list *operands = &cli->options.operands;
     const char *what = operands->count > 0 ? operands->items[0] : NULL;
     const char *key = operands->count > 1 ? operands->items[1] : NULL;
@@ -401,8 +403,8 @@ enum model_status sim_command_help(struct sim_cli *cli)
     if (what == NULL) {
         sim_cli_overview(cli->out);
         (void)fputs(
-            "\nlagom help topology|gpu|workload|plan [KEY] lists the keys "
-            "of a file,\nlagom help nccl [VARIABLE] NCCL's variables,\n"
+            "\nlagom help topology|gpu|workload|plan|params [KEY] lists the "
+            "keys of a file,\nlagom help nccl [VARIABLE] NCCL's variables,\n"
             "lagom help readings how lagom reads its paper.\n",
             cli->out);
         return MODEL_OK;
@@ -432,7 +434,7 @@ enum model_status sim_command_help(struct sim_cli *cli)
         cli->errors, MODEL_USAGE, (struct model_place){"lagom", 0, 0}, NULL,
         strcmp(what, "nccl") == 0
             ? model_nccl_variable_hint(cli->arena, key)
-            : "write lagom help topology, gpu, workload, plan, nccl, "
+            : "write lagom help topology, gpu, workload, plan, params, nccl, "
               "readings, or the name of a command; a key below another as "
               "node.nics",
         "no help on %s%s%s", what, key != NULL ? " " : "",

@@ -23,20 +23,94 @@ static bool is_for_workload(const char *path)
     return false;
 }
 
-void sim_load_split(const struct sim_cli *cli,
-                    struct sim_cli_list *for_topology,
-                    struct sim_cli_list *for_workload)
+static struct sim_sets empty_sets(const struct sim_cli *cli)
 {
-    const struct sim_cli_list *sets = &cli->options.sets;
+    int params = cli->params != NULL ? cli->params->count : 0;
 
-    for_topology->count = 0;
-    for_workload->count = 0;
-    for (int i = 0; i < sets->count; i++) {
-        struct sim_cli_list *list =
-            is_for_workload(sets->items[i]) ? for_workload : for_topology;
+    return (struct sim_sets){.items = model_arena_array(
+                                 cli->arena,
+                                 (size_t)(cli->options.sets.count + params) + 1,
+                                 sizeof(const char *))};
+}
 
-        list->items[list->count++] = sets->items[i];
+/* The values of --set for the one or the other, behind what is there. */
+static void
+add_sets(const struct sim_cli *cli, bool workload, struct sim_sets *sets)
+{
+    const struct sim_cli_list *given = &cli->options.sets;
+
+    for (int i = 0; i < given->count; i++) {
+        if (is_for_workload(given->items[i]) == workload) {
+            sets->items[sets->count++] = given->items[i];
+        }
     }
+}
+
+void sim_load_split(const struct sim_cli *cli,
+                    struct sim_sets *for_topology,
+                    struct sim_sets *for_workload)
+{
+    *for_topology = empty_sets(cli);
+    *for_workload = empty_sets(cli);
+    if (cli->params != NULL) {
+        const char *const *fitted =
+            model_params_sets(cli->arena, cli->params, NULL);
+
+        for (int i = 0; i < cli->params->count; i++) {
+            for_topology->items[for_topology->count++] = fitted[i];
+        }
+    }
+    add_sets(cli, false, for_topology);
+    add_sets(cli, true, for_workload);
+}
+
+enum model_status sim_load_params(struct sim_cli *cli)
+{
+    struct model_params *params;
+
+    if (cli->options.params == NULL) {
+        return MODEL_OK;
+    }
+    params = model_arena_alloc(cli->arena, sizeof(*params));
+    cli->params = params;
+    return model_params_read(cli->arena, cli->options.params, params,
+                             cli->errors);
+}
+
+enum model_status sim_load_params_check(struct sim_cli *cli,
+                                        const char *topology)
+{
+    struct model_topology plain;
+    struct sim_sets sets = empty_sets(cli);
+
+    if (cli->params == NULL || strcmp(topology, "-") == 0) {
+        return MODEL_OK;
+    }
+    add_sets(cli, false, &sets);
+    if (model_topology_read(cli->arena, topology, sets.items, sets.count,
+                            &plain, cli->errors) != MODEL_OK) {
+        return MODEL_BAD_INPUT;
+    }
+    return model_params_check(cli->params, &plain.provenance, plain.name,
+                              cli->errors);
+}
+
+enum model_status sim_load_topology(struct sim_cli *cli,
+                                    const char *name,
+                                    const char *more,
+                                    struct model_topology *topology)
+{
+    struct sim_sets sets;
+    struct sim_sets others;
+
+    sim_load_split(cli, &sets, &others);
+    if (more != NULL) {
+        sets.items[sets.count++] = more;
+    }
+    return sim_load_params_check(cli, name) == MODEL_OK
+               ? model_topology_read(cli->arena, name, sets.items, sets.count,
+                                     topology, cli->errors)
+               : MODEL_BAD_INPUT;
 }
 
 static enum model_status
@@ -104,15 +178,11 @@ enum model_status sim_load(struct sim_cli *cli,
                            const char *workload,
                            struct sim_input *input)
 {
-    struct sim_cli_list for_topology;
-    struct sim_cli_list for_workload;
+    struct sim_sets for_workload = empty_sets(cli);
     struct model_nccl_settings settings;
-    enum model_status status;
+    enum model_status status =
+        sim_load_topology(cli, topology, NULL, &input->topology);
 
-    sim_load_split(cli, &for_topology, &for_workload);
-    status =
-        model_topology_read(cli->arena, topology, for_topology.items,
-                            for_topology.count, &input->topology, cli->errors);
     if (status != MODEL_OK) {
         /* Say at once when the workload is not there either. */
         (void)model_file_find(cli->arena, "workloads", workload,
@@ -123,6 +193,7 @@ enum model_status sim_load(struct sim_cli *cli,
     sim_load_notes(cli, &input->topology);
     status =
         sim_nccl_options(cli, &input->topology, &input->version, &settings);
+    add_sets(cli, true, &for_workload);
     if (status == MODEL_OK) {
         status = model_workload_read(cli->arena, workload, for_workload.items,
                                      for_workload.count, &input->topology,

@@ -6,6 +6,7 @@
 #include "search/tuned.h"
 #include "sim/cmd_import.h"
 #include "sim/cmd_show.h"
+#include "sim/load.h"
 
 #include <errno.h>
 #include <string.h>
@@ -62,7 +63,8 @@ const struct sim_command sim_commands[] = {
     {.name = "help",
      .bit = SIM_CLI_HELP,
      .run = sim_command_help,
-     .operands = "[COMMAND | topology|gpu|workload|plan|nccl|readings [KEY]]",
+     .operands =
+         "[COMMAND | topology|gpu|workload|plan|params|nccl|readings [KEY]]",
      .operand_max = 2,
      .summary = "explain a command, or the keys of a file",
      .example = "lagom help topology node.pcie"},
@@ -103,7 +105,7 @@ static enum model_status run(struct model_arena *arena, int count, char **words)
     const struct sim_command *command;
     enum model_status status = sim_cli_parse(&cli, count, words, &command);
 
-    if (command != NULL) {
+    if (command != NULL && sim_load_params(&cli) == MODEL_OK) {
         status = command->run(&cli);
     }
     if (errors.count > 0) {

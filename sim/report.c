@@ -43,7 +43,7 @@ struct override {
 };
 
 struct overrides {
-    struct override list[2 * SIM_CLI_LIST_MAX + 2];
+    struct override list[2 * SIM_CLI_LIST_MAX + 3];
     int count;
 };
 
@@ -59,6 +59,7 @@ static struct overrides overrides_of(const struct sim_cli *cli)
 {
     struct overrides all = {.count = 0};
 
+    add_override(&all, "params", cli->options.params);
     for (int i = 0; i < cli->options.sets.count; i++) {
         add_override(&all, "set", cli->options.sets.items[i]);
     }
