@@ -3,9 +3,11 @@
  */
 #include "model/collective_parts.h"
 
+#include <math.h>
+
 const char *const model_collective_names[] = {
     "all_gather", "reduce_scatter", "all_reduce", "broadcast", "reduce",
-    "all_to_all", "send_recv",      "send",       NULL};
+    "all_to_all", "send_recv",      "send",       "ring_step", NULL};
 
 /* Which algorithm does what. The first of a kind is its usual one. */
 static const struct row {
@@ -30,6 +32,7 @@ static const struct row {
     {MODEL_ALL_TO_ALL, MODEL_COPY_ENGINE, model_collective_copy},
     {MODEL_SEND_RECV, MODEL_PAIRWISE, model_collective_pairwise},
     {MODEL_SEND, MODEL_PAIRWISE, model_collective_pairwise},
+    {MODEL_RING_STEP, MODEL_RING, model_collective_step},
 };
 
 enum { ROWS = sizeof(rows) / sizeof(rows[0]) };
@@ -77,6 +80,7 @@ double model_collective_bus_factor(enum model_collective_kind kind,
     case MODEL_REDUCE:
     case MODEL_SEND_RECV:
     case MODEL_SEND:
+    case MODEL_RING_STEP:
     case MODEL_COLLECTIVE_KINDS:
         break;
     }
@@ -99,6 +103,10 @@ const char *model_collective_fault(const struct model_topology *topology,
     }
     if (find_row(kind, config->algorithm) == NULL) {
         return "the algorithm does not do this kind of collective";
+    }
+    if (kind == MODEL_RING_STEP &&
+        (config->protocol != MODEL_SIMPLE || config->transport != MODEL_P2P)) {
+        return "ring_step knows only simple, with its FIFO in device memory";
     }
     switch ((enum model_algorithm)config->algorithm) {
     case MODEL_NVLS:
@@ -161,11 +169,13 @@ model_collective_make(struct model_walk *walk,
     if (row->algorithm == MODEL_COPY_ENGINE) {
         result.sms = 0;
     }
-    if (task->group->count > 1) {
+    if (task->group->count > 1 || task->kind == MODEL_RING_STEP) {
         row->make(walk, task, &result);
         if (!(result.crowded_bytes_per_us > 0.0)) {
             result.crowded_bytes_per_us = result.channel_bytes_per_us;
         }
+        result.crowded_hbm_ratio =
+            fmax(result.crowded_hbm_ratio, result.hbm_ratio);
         result.fill_us += start_us(&walk->fabric->topology->gpu, task->config);
     }
     return result;

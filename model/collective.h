@@ -13,6 +13,7 @@
  *     all_to_all      what one rank holds      pairwise copy_engine
  *     send_recv       what each rank sends     pairwise
  *     send            what one rank sends      pairwise
+ *     ring_step       the buffer of one rank   ring
  *
  * Each algorithm counts its progress in bytes of one channel; the simulator
  * lets all channels of all ranks progress at one rate, the largest that the
@@ -41,6 +42,7 @@ enum model_collective_kind {
     MODEL_ALL_TO_ALL,
     MODEL_SEND_RECV, /* each member to the one `shift` members further */
     MODEL_SEND,      /* of two members: shift 1 first to second, -1 back */
+    MODEL_RING_STEP, /* of one member: see collective_step.c */
     MODEL_COLLECTIVE_KINDS
 };
 
@@ -74,6 +76,7 @@ struct model_collective {
     double chunk_bytes;           /* C_eff */
     double in_flight_bytes;       /* per channel, over the slowest hop */
     double hbm_ratio;             /* HBM bytes of a rank per byte of progress */
+    double crowded_hbm_ratio;     /* the same beside kernels */
     double footprint_bytes;       /* one chunk of each channel: on its way
                                      through L2 to or from the user buffer,
                                      wherever the FIFO is */
@@ -103,7 +106,7 @@ const char *model_collective_fault(const struct model_topology *topology,
 /*
  * The collective's demands. config without fault by the function above; what
  * depends on group and wiring is in result.fault. With one rank nothing moves
- * (channel_bytes 0). walk is scratch over the fabric.
+ * (channel_bytes 0), but in a ring_step. walk is scratch over the fabric.
  */
 struct model_collective
 model_collective_make(struct model_walk *walk,

@@ -97,6 +97,7 @@ static double work_ratio(const struct model_gpu *gpu,
     switch (kind) {
     case MODEL_REDUCE_SCATTER:
     case MODEL_REDUCE:
+    case MODEL_RING_STEP:
         return gpu->reduce_ratio;
     case MODEL_ALL_REDUCE:
         return 0.5 * (1.0 + gpu->reduce_ratio);

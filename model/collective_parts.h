@@ -20,6 +20,7 @@ model_collective_maker model_collective_nvls_tree;
 model_collective_maker model_collective_pat;
 model_collective_maker model_collective_pairwise;
 model_collective_maker model_collective_copy;
+model_collective_maker model_collective_step;
 
 /*
  * The groups whose transfers are to be walked: the task's own, or, folded, all

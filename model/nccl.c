@@ -36,13 +36,17 @@ static int nccl_protocol(int protocol)
     }
 }
 
-/* The function that NCCL tunes, or MODEL_UNSET: sends and receives. */
+/*
+ * The function that NCCL tunes, or MODEL_UNSET: sends and receives. ring_step
+ * is none of NCCL's: what a lone rank's reduce_scatter would be launched with.
+ */
 static int nccl_function(enum model_collective_kind kind)
 {
     switch (kind) {
     case MODEL_ALL_GATHER:
         return MODEL_NCCL_ALL_GATHER;
     case MODEL_REDUCE_SCATTER:
+    case MODEL_RING_STEP:
         return MODEL_NCCL_REDUCE_SCATTER;
     case MODEL_ALL_REDUCE:
         return MODEL_NCCL_ALL_REDUCE;

@@ -19,7 +19,7 @@ model_contender_make(const struct model_collective *collective,
                      const struct model_gpu *gpu)
 {
     double hbm = hbm_bytes_per_us(gpu);
-    double flows = (double)collective->channels * collective->hbm_ratio;
+    double flows = (double)collective->channels * collective->crowded_hbm_ratio;
 
     if (!(collective->channel_bytes > 0.0)) {
         return (struct model_contender){.time_us = gpu->launch_us,

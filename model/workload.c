@@ -9,11 +9,25 @@
 
 #include <string.h>
 
-const char *const model_op_names[] = {
-    "gemm",           "kernel",     "memory",    "grouped_gemm", "attention",
-    "elementwise",    "norm",       "optimizer", "copy",         "all_gather",
-    "reduce_scatter", "all_reduce", "broadcast", "reduce",       "all_to_all",
-    "send_recv",      "send",       NULL};
+const char *const model_op_names[] = {"gemm",
+                                      "kernel",
+                                      "memory",
+                                      "grouped_gemm",
+                                      "attention",
+                                      "elementwise",
+                                      "norm",
+                                      "optimizer",
+                                      "copy",
+                                      "all_gather",
+                                      "reduce_scatter",
+                                      "all_reduce",
+                                      "broadcast",
+                                      "reduce",
+                                      "all_to_all",
+                                      "send_recv",
+                                      "send",
+                                      "ring_step",
+                                      NULL};
 
 /* The file's top level; the parts are bound by their own readers. */
 struct top {

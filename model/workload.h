@@ -34,6 +34,7 @@ enum model_op_kind {
     MODEL_OP_ALL_TO_ALL,
     MODEL_OP_SEND_RECV,
     MODEL_OP_SEND,
+    MODEL_OP_RING_STEP,
     MODEL_OP_KINDS
 };
 

@@ -164,9 +164,30 @@ static bool has_key(const struct reader *reader, int index, const char *key)
     return model_node_find(reader->items[index], key) != NULL;
 }
 
+/* Each rank by itself, in the one way that a ring_step can be done. */
+static void set_alone(const struct reader *reader, int index)
+{
+    static const char name[] = "each rank";
+    struct model_builder *builder = reader->builder;
+    struct model_op *op = &reader->rows[index].op;
+
+    op->config.algorithm = MODEL_RING;
+    op->config.protocol = MODEL_SIMPLE;
+    op->config.transport = MODEL_P2P;
+    op->group = model_builder_find_group(builder, name);
+    if (op->group < 0) {
+        op->group = model_builder_group(builder, name, NULL, 1);
+        builder->workload->groups[op->group].family = true;
+    }
+}
+
 /* Who takes part in a collective. */
 static void set_ranks(const struct reader *reader, int index)
 {
+    if (reader->rows[index].op.kind == MODEL_OP_RING_STEP) {
+        set_alone(reader, index);
+        return;
+    }
     if (reader->rows[index].op.kind != MODEL_OP_SEND) {
         set_group(reader, index);
     } else if (has_key(reader, index, "from") && has_key(reader, index, "to")) {

@@ -137,7 +137,7 @@ const struct model_field model_op_row_fields[] = {
              MODEL_BYTES,
              size,
              "copy: bytes; collective: the whole buffer, as nccl-tests count "
-             "it"),
+             "it; ring_step: the buffer of its GPU"),
     TEXT("group", group, NULL, "collective: world, node or one of groups"),
     CHOICE("algorithm",
            op.config.algorithm,
@@ -208,7 +208,9 @@ enum {
     TRANSFER = (1 << MODEL_OP_KINDS) - 1 - COMPUTE,
     SEND_RECV = 1 << MODEL_OP_SEND_RECV,
     SEND = 1 << MODEL_OP_SEND,
-    COLLECTIVE = TRANSFER & ~(SEND_RECV | SEND), /* of a group */
+    RING_STEP = 1 << MODEL_OP_RING_STEP,
+    PEERS = TRANSFER & ~RING_STEP,
+    COLLECTIVE = PEERS & ~(SEND_RECV | SEND), /* of a group */
     GEMMS = GEMM | GROUPED,
     TILED = GEMMS | KERNEL | ATTENTION,
     TYPED = COMPUTE & ~(MEMORY | COPY)
@@ -254,9 +256,9 @@ static const struct rule {
              {"shift", 0, SEND_RECV},
              {"from", SEND, SEND},
              {"to", SEND, SEND},
-             {"algorithm", 0, TRANSFER},
-             {"protocol", 0, TRANSFER},
-             {"transport", 0, TRANSFER},
+             {"algorithm", 0, PEERS},
+             {"protocol", 0, PEERS},
+             {"transport", 0, PEERS},
              {"channels", 0, TRANSFER},
              {"threads", 0, TRANSFER},
              {"chunk", 0, TRANSFER},

@@ -64,6 +64,7 @@ bytes_into(const struct model_op *op, double n, double k, bool switched)
         return n > k ? op->bytes : 0.0;
     case MODEL_SEND_RECV:
     case MODEL_SEND: /* the two may be in one part */
+    case MODEL_RING_STEP:
     case MODEL_COLLECTIVE_KINDS:
         break;
     }
@@ -154,12 +155,16 @@ static double hbm_bytes_per_us(const struct model_gpu *gpu)
     return gpu->hbm_bytes_per_us * gpu->hbm_ratio;
 }
 
-/* Nothing moves among one, nor between ranks that a shift leaves in place. */
+/*
+ * Nothing moves among one, but the memory of a ring_step, nor between ranks
+ * that a shift leaves in place.
+ */
 static bool moves(const struct search_problem *problem,
                   const struct model_op *op,
                   const struct shape *shape)
 {
-    return shape->n > 1.0 && bytes_into_gpu(problem, op, shape->n) > 0.0;
+    return op->kind == MODEL_OP_RING_STEP ||
+           (shape->n > 1.0 && bytes_into_gpu(problem, op, shape->n) > 0.0);
 }
 
 double search_bound_collective_us(const struct search_problem *problem,

@@ -204,12 +204,13 @@ static bool is_crowded(const struct sim *sim, const struct sim_joint *joint)
 static void add_joint(struct sim *sim, const struct sim_joint *joint)
 {
     const struct model_collective *cost = joint->cost;
-    double hbm = (double)cost->channels * cost->hbm_ratio;
+    bool crowded = is_crowded(sim, joint);
+    double hbm = (double)cost->channels *
+                 (crowded ? cost->crowded_hbm_ratio : cost->hbm_ratio);
 
-    (void)sim_share_add(&sim->share,
-                        is_crowded(sim, joint) ? cost->crowded_bytes_per_us
-                                               : cost->channel_bytes_per_us,
-                        1.0);
+    (void)sim_share_add(
+        &sim->share,
+        crowded ? cost->crowded_bytes_per_us : cost->channel_bytes_per_us, 1.0);
     for (int i = 0; i < joint->members.count; i++) {
         sim_share_use(&sim->share,
                       hbm_resource(model_group_rank(&joint->members, i)), hbm);

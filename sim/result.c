@@ -16,7 +16,7 @@ static struct sim_move move_of(const struct sim *sim,
                             .footprint_bytes = cost->footprint_bytes,
                             .limited_by = SIM_LIMITED_BY_CHANNELS};
 
-    if (cost->rank_count < 2) {
+    if (!(cost->channel_bytes > 0.0)) {
         return (struct sim_move){.limited_by = SIM_LIMITED_BY_CHANNELS};
     }
     for (int i = joint->limits; i >= 0; i = sim->limits[i].next) {

@@ -264,7 +264,13 @@ static const struct {
      "ops[0].sm_limit", "no meaning for kind all_gather", 2},
     {"ops: [{id: a, kind: all_gather, size: 1 MB, hbm: 1 MB}]", "ops[0].hbm",
      "no meaning for kind all_gather", 2},
+    {"ops: [{id: s, kind: ring_step, size: 1 MB, group: node}]", "ops[0].group",
+     "no meaning for kind ring_step", 2},
+    {"ops: [{id: s, kind: ring_step, size: 1 MB, protocol: ll}]",
+     "ops[0].protocol", "no meaning for kind ring_step", 2},
     /* missing keys */
+    {"ops: [{id: s, kind: ring_step, channels: 4}]", "ops[0].size",
+     "required for kind ring_step", 2},
     {"ops: [{id: g, kind: gemm, m: 1, n: 1}]", "ops[0].k",
      "required for kind gemm", 2},
     {"ops: [{id: k, kind: kernel}]", "ops[0].ctas", "required for kind kernel",
