@@ -51,10 +51,11 @@ ifeq ($(MODE),)
 $(error BUILD=$(BUILD) is not one of release debug asan tsan cov)
 endif
 
-# One call and no message: .ci/deps says better what is missing.
+# One call and no message: .ci/deps says better what is missing. libcsv has no
+# file for pkg-config.
 LIBS        := gsl yaml-0.1 jansson expat
 LIB_CFLAGS  := $(shell pkg-config --cflags $(LIBS) 2>/dev/null)
-LIB_LIBS    := $(shell pkg-config --libs $(LIBS) 2>/dev/null) -lm
+LIB_LIBS    := $(shell pkg-config --libs $(LIBS) 2>/dev/null) -lcsv -lm
 TEST_CFLAGS := $(shell pkg-config --cflags cmocka 2>/dev/null)
 TEST_LIBS   := $(shell pkg-config --libs cmocka 2>/dev/null || echo -lcmocka)
 
@@ -70,7 +71,8 @@ LINK = $(CC) $(MODE) -pthread $(CFLAGS) $(LDFLAGS)
 
 # gcc only recommends libc6-dev, so it is named. Another CC is its own package.
 BUILD_PACKAGES := $(or $(filter-out cc,$(COMPILER)),gcc) libc6-dev make \
-	pkg-config libgsl-dev libyaml-dev libjansson-dev libexpat1-dev
+	pkg-config libgsl-dev libyaml-dev libjansson-dev libexpat1-dev \
+	libcsv-dev
 CHECK_PACKAGES := $(BUILD_PACKAGES) libcmocka-dev jq
 LINT_PACKAGES  := $(BUILD_PACKAGES) clang-format clang-tidy shellcheck
 PLOT_PACKAGES  := gnuplot-nox
@@ -174,7 +176,8 @@ PRIVATE   := model/collective_parts.h model/node_build.h model/node_merge.h mode
 	search/tuned.h search/descent.h search/trial.h search/moves.h search/chosen.h \
 	search/explain_change.h search/explain_words.h search/explain_print.h search/paragraph.h search/memo.h \
 	search/candidates.h search/forest.h search/lagom_climb.h search/probe.h search/surrogate.h search/surrogate_parts.h \
-	sim/window_beside.h sim/window_span.h
+	sim/window_beside.h sim/window_span.h validate/record_columns.h \
+	validate/predict_parts.h
 HEADERS   := $(filter-out $(PRIVATE),$(wildcard $(FOLDERS:%=%/*.h)))
 
 define PC_FILE
@@ -189,7 +192,7 @@ URL: https://arxiv.org/abs/2602.20656
 Version: $(VERSION)
 Requires: $(LIBS)
 Cflags: -I$${includedir}/lagom
-Libs: -L$${libdir} -llagom -lm -pthread
+Libs: -L$${libdir} -llagom -lcsv -lm -pthread
 endef
 export PC_FILE
 

@@ -9,8 +9,7 @@
 
 /* -- collectives -- */
 
-/* What a resource is, by a part of its name. */
-static const char *words_of_resource(const char *name)
+const char *search_words_resource(const char *name)
 {
     static const char *const words[][2] = {
         {".hbm", "HBM"},
@@ -66,7 +65,7 @@ static const char *words_of_pace(struct model_arena *arena,
     (void)sim_resource_name(it->sim, part->limited_by, name, sizeof(name));
     return model_arena_format(
         arena, "paced%s by %s (%s, busy %s of the iteration)", often,
-        words_of_resource(name), name,
+        search_words_resource(name), name,
         search_words_share(arena, busy_ratio(it->result, part->limited_by)));
 }
 

@@ -17,6 +17,9 @@ const char *search_words_bytes(struct model_arena *arena, double bytes);
 const char *search_words_rate(struct model_arena *arena, double bytes_per_us);
 const char *search_words_share(struct model_arena *arena, double ratio);
 
+/* What a resource is, by its name: "NVLink", "a NIC"; a static text. */
+const char *search_words_resource(const char *name);
+
 /* The label of a part without what all parts of its window begin with. */
 const char *search_words_label(const struct search_explanation *it,
                                const struct sim_part *part);

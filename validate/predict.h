@@ -6,7 +6,8 @@
  * machine, number of ranks and version run back to back on one stream, as
  * nccl-tests launch them: an operation's time has the launch gap of a full
  * stream, but not the CPU's. A row with computation runs by itself, the
- * computation on a second stream.
+ * computation on a second stream, both ready at once. What a row takes does not
+ * depend on which others are predicted with it.
  */
 #ifndef VALIDATE_PREDICT_H
 #define VALIDATE_PREDICT_H
@@ -17,10 +18,12 @@ struct validate_prediction {
     double time_us;        /* of the collective; 0: none */
     double computation_us; /* 0: none */
     struct model_config config;
-    const char *limited_by; /* what set its pace, as explain names it */
+    const char *limited_by; /* what set the collective's pace, as explain names
+                               it: "NVLink"; "channels": its own; "": none */
     double moving_us;       /* of time_us; the rest is launch, start and fill */
     bool left_out;          /* no such topology, or it cannot run there */
-    const char *reason;     /* why it was left out */
+    const char *reason;     /* why it was left out; lives as long as the
+                               predictor and what scratch holds */
 };
 
 /*

@@ -15,6 +15,7 @@
 struct model_nccl_version {
     const char *name;    /* "2.18" */
     const char *release; /* "2.18.3" */
+    const char *since;   /* first release that these rules are nearest to */
     struct model_nccl_graph_data graph;
     struct model_nccl_tuning_data tuning;
     struct model_nccl_settings_data settings;
@@ -31,5 +32,20 @@ enum model_status model_nccl_version_read(struct model_arena *arena,
                                           const char *path,
                                           struct model_nccl_version *version,
                                           struct model_errors *errors);
+
+/*
+ * All shipped versions, read; *count says how many. NULL with the faults in
+ * errors.
+ */
+const struct model_nccl_version *model_nccl_versions_read(
+    struct model_arena *arena, int *count, struct model_errors *errors);
+
+/*
+ * That of a list whose rules are nearest to those of a release such as
+ * "2.27.7": the last whose `since` it has reached, else the earliest. NULL for
+ * a text that is no release.
+ */
+const struct model_nccl_version *model_nccl_version_nearest(
+    const struct model_nccl_version *list, int count, const char *release);
 
 #endif

@@ -59,6 +59,31 @@ static void unknown(void **state)
     fixture_expect_error(&errors, "nccl.version", "2.19");
 }
 
+/* What a release goes by: most rules changed with 2.22. */
+static void nearest(void **state)
+{
+    static const struct {
+        const char *release, *name;
+    } rows[] = {{"2.18.3", "2.18"},  {"2.4", "2.18"},   {"1.9.9", "2.18"},
+                {"2.21.5", "2.18"},  {"2.22", "2.30"},  {"2.22.3", "2.30"},
+                {"2.30.7", "2.30"},  {"2.100", "2.30"}, {"3.0.1", "2.30"},
+                {"2.19.3-1", "2.18"}};
+    struct model_errors errors = {.arena = *state};
+    int count;
+    const struct model_nccl_version *list =
+        model_nccl_versions_read(*state, &count, &errors);
+
+    fixture_no_errors(&errors);
+    assert_int_equal(count, 2);
+    for (int i = 0; i < FIXTURE_COUNT(rows); i++) {
+        assert_string_equal(
+            model_nccl_version_nearest(list, count, rows[i].release)->name,
+            rows[i].name);
+    }
+    assert_null(model_nccl_version_nearest(list, count, ""));
+    assert_null(model_nccl_version_nearest(list, count, "unknown"));
+}
+
 /* A file of one's own: all that its sections lack is said. */
 static void a_file_that_lacks_much(void **state)
 {
@@ -80,6 +105,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shipped),
         cmocka_unit_test(unknown),
+        cmocka_unit_test(nearest),
         cmocka_unit_test(a_file_that_lacks_much),
     };
     return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
