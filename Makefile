@@ -24,8 +24,8 @@ DIR      := build/$(BUILD)$(addprefix -,$(filter-out cc gcc,$(COMPILER)))
 PROGRAM  := $(if $(filter build/release,$(DIR)),build/lagom,$(DIR)/lagom)
 LIBRARY  := $(DIR)/liblagom.a
 
-FOLDERS     := model model/nccl sim search validate
-SOURCES     := $(filter-out sim/main.c validate/model.c,$(wildcard $(FOLDERS:%=%/*.c)))
+FOLDERS     := model model/nccl sim search validate validate/replay
+SOURCES     := $(filter-out sim/main.c validate/model.c validate/replay/main.c,$(wildcard $(FOLDERS:%=%/*.c)))
 OBJECTS     := $(SOURCES:%.c=$(DIR)/%.o)
 MAIN        := $(DIR)/sim/main.o
 TESTS       := $(wildcard tests/unit/test_*.c tests/property/test_*.c)

@@ -4,7 +4,7 @@
 set -euo pipefail
 shopt -s nullglob
 
-files=({model,model/nccl,sim,search,validate}/*.[ch])
+files=({model,model/nccl,sim,search,validate,validate/replay}/*.[ch])
 [ ${#files[@]} -gt 0 ] || exit 0
 calls='(malloc|calloc|realloc|reallocarray|free|aligned_alloc|posix_memalign'
 calls+='|strdup|strndup|asprintf|vasprintf)'

@@ -22,7 +22,7 @@ if ! $tidy --version | grep -qE 'version 14\.'; then
     echo "tidy: clang-tidy 14 is needed, here is another" >&2
     exit 1
 fi
-files=({model,model/nccl,sim,search,validate}/*.c)
+files=({model,model/nccl,sim,search,validate,validate/replay}/*.c)
 [ ${#files[@]} -gt 0 ] || exit 0
 printf '%s\0' "${files[@]}" |
     xargs -0 -n 1 -P "${JOBS:-$(nproc)}" tests/lint/tidy.sh --one

@@ -3,6 +3,6 @@
 set -euo pipefail
 shopt -s nullglob
 
-files=({model,model/nccl,sim,search,validate}/*.[ch] tests/*/*.[ch])
+files=({model,model/nccl,sim,search,validate,validate/replay}/*.[ch] tests/*/*.[ch])
 [ ${#files[@]} -gt 0 ] || exit 0
 ! grep -nE '\b(TODO|FIXME|XXX)\b' "${files[@]}"

@@ -4,7 +4,7 @@
 set -euo pipefail
 shopt -s nullglob
 
-files=({model,model/nccl,sim,search,validate}/*.h)
+files=({model,model/nccl,sim,search,validate,validate/replay}/*.h)
 [ ${#files[@]} -gt 0 ] || exit 0
 number='\b(double|float|int|long|short|unsigned|size_t|u?int[0-9]+_t)\b'
 if awk -f tests/lint/code.awk "${files[@]}" |
