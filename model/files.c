@@ -40,6 +40,14 @@ static const char *program_folder(struct model_arena *arena)
     return model_arena_text(arena, path);
 }
 
+const char *model_file_beside(struct model_arena *arena, const char *program)
+{
+    const char *folder = program_folder(arena);
+
+    return folder != NULL ? model_arena_format(arena, "%s/%s", folder, program)
+                          : NULL;
+}
+
 /* Fill places with the search places; returns how many. */
 static int search_places(struct model_arena *arena, const char **places)
 {

@@ -31,6 +31,11 @@ const char *model_file_find(struct model_arena *arena,
 const char *const *model_file_names(struct model_arena *arena,
                                     const char *folder);
 
+/* The path of a program beside the one that runs, or NULL; it need not be
+ * there.
+ */
+const char *model_file_beside(struct model_arena *arena, const char *program);
+
 /* True when the text names something in the file system. */
 bool model_file_exists(const char *path);
 

@@ -69,6 +69,10 @@ static enum model_status print_json(struct sim_cli *cli,
     sim_json_number(root, "iteration_us", tuned->outcome.iteration_us);
     sim_json_number(root, "searched_us", tuned->searched_us);
     sim_json_number(root, "nccl_us", tuned->nccl_us);
+    if (tuned->evaluator->measures) {
+        sim_json_number(root, "simulated_us", tuned->simulated_us);
+        sim_json_number(root, "simulated_nccl_us", tuned->simulated_nccl_us);
+    }
     sim_json_count(root, "evaluations", tuned->outcome.evaluations);
     curve = sim_json_put_array(root, "convergence");
     for (int i = 0; i < tuned->outcome.curve_count; i++) {
@@ -83,11 +87,29 @@ static enum model_status print_json(struct sim_cli *cli,
     return status;
 }
 
+/* Times of a machine, and beside them what the model makes of the plans. */
+static void print_measured(struct sim_cli *cli,
+                           const char *strategy,
+                           const struct search_tuned *tuned)
+{
+    (void)fprintf(cli->log,
+                  "%s: measured %.3f ms an iteration, NCCL %.3f ms; simulated "
+                  "%.3f and %.3f ms; %d evaluations\n",
+                  strategy, tuned->outcome.iteration_us / 1000.0,
+                  tuned->nccl_us / 1000.0, tuned->simulated_us / 1000.0,
+                  tuned->simulated_nccl_us / 1000.0,
+                  tuned->outcome.evaluations);
+}
+
 /* Times are simulated; the evaluator is named where it is another. */
 static void print_outcome(struct sim_cli *cli,
                           const char *strategy,
                           const struct search_tuned *tuned)
 {
+    if (tuned->evaluator->measures) {
+        print_measured(cli, strategy, tuned);
+        return;
+    }
     (void)fprintf(cli->log,
                   "%s: %.3f ms an iteration, NCCL %.3f ms, %d evaluations",
                   strategy, tuned->outcome.iteration_us / 1000.0,

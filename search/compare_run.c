@@ -90,7 +90,10 @@ static void sum_up(struct model_arena *arena,
     int nccl = search_strategy_index(table, "nccl");
 
     of->nccl_us = of->rows[0].tuned.nccl_us;
-    of->bound_us = search_least_bound_us(arena, &of->rows[0].tuned.problem);
+    of->bound_us =
+        table->evaluator->measures
+            ? 0.0
+            : search_least_bound_us(arena, &of->rows[0].tuned.problem);
     of->best_us = of->nccl_us;
     of->best = nccl >= 0 ? &of->rows[nccl] : NULL;
     for (int i = 0; i < table->strategy_count; i++) {
@@ -173,7 +176,8 @@ static void *work(void *context)
     }
 }
 
-/* -j, or a thread for each core; not more than there are cases. */
+/* -j, or a thread for each core; not more than there are cases, and one where
+ * they would measure on the same GPUs. */
 static int thread_count(const struct search_comparison *table)
 {
     uint64_t jobs = table->cli->options.jobs;
@@ -184,6 +188,9 @@ static int thread_count(const struct search_comparison *table)
         jobs = cores > 0 ? (uint64_t)cores : 1;
     }
     count = jobs < THREADS_MAX ? (int)jobs : THREADS_MAX;
+    if (table->evaluator->measures) {
+        count = 1;
+    }
     return count < table->case_count ? count : table->case_count;
 }
 

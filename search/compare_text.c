@@ -265,7 +265,10 @@ void search_comparison_text(const struct search_comparison *table)
     print_rows(table, &layout);
     search_means_print(table);
     (void)fputc('\n', out);
-    if (table->evaluator != &search_evaluators[0]) {
+    if (table->evaluator->measures) {
+        (void)fprintf(out, "all times are measured: %s\n",
+                      table->evaluator->summary);
+    } else if (table->evaluator != &search_evaluators[0]) {
         (void)fprintf(out, "searched by the %s: %s; all times are simulated\n",
                       table->evaluator->name, table->evaluator->summary);
     }

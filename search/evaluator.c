@@ -7,9 +7,11 @@
 #include <string.h>
 
 const struct search_evaluator_kind search_evaluators[] = {
-    {"simulator", "a simulated iteration", search_open_simulator},
+    {"simulator", "a simulated iteration", false, search_open_simulator},
     {"model", "Lagom's cost model, in closed form (arXiv 2602.20656, eq. 1-6)",
-     search_open_model},
+     false, search_open_model},
+    {"replay", "an iteration on real GPUs, measured by lagom-replay", true,
+     search_open_replay},
     {.name = NULL}};
 
 const struct search_evaluator_kind *
@@ -33,7 +35,7 @@ search_evaluator_find(const char *name, struct model_errors *errors)
         errors, MODEL_USAGE, place, NULL,
         nearest != NULL
             ? model_arena_format(errors->arena, "did you mean \"%s\"?", nearest)
-            : "write simulator or model",
+            : "write simulator, model or replay",
         "no such evaluator: %s", name);
     return NULL;
 }
@@ -82,12 +84,14 @@ struct search_evaluator search_simulate(struct search_simulator *context)
 enum model_status search_open_simulator(struct model_arena *arena,
                                         struct model_arena *scratch,
                                         const struct search_problem *problem,
+                                        const struct sim_options *options,
                                         struct search_evaluator *evaluator,
                                         struct model_errors *errors)
 {
     struct search_simulator *simulator =
         model_arena_alloc(arena, sizeof(*simulator));
 
+    (void)options;
     (void)errors;
     *simulator = (struct search_simulator){problem, scratch};
     *evaluator = search_simulate(simulator);

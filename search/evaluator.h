@@ -1,14 +1,14 @@
 /*
  * evaluator.h - how a search measures a plan.
  *
- * An evaluator is a function and a context: the simulator, or Lagom's cost
- * model in closed form; real GPUs elsewhere. Every call counts as one
- * evaluation.
+ * An evaluator is a function and a context: the simulator, Lagom's cost model
+ * in closed form, or real GPUs. Every call counts as one evaluation.
  */
 #ifndef SEARCH_EVALUATOR_H
 #define SEARCH_EVALUATOR_H
 
 #include "search/problem.h"
+#include "sim/cli.h"
 
 struct search_evaluator {
     enum model_status (*evaluate)(void *context,
@@ -17,6 +17,7 @@ struct search_evaluator {
                                   struct model_errors *errors);
     void *context;
     int evaluations;
+    bool measures; /* a real machine, for which no bound of ours holds */
 };
 
 /* Evaluate and count. */
@@ -35,16 +36,19 @@ struct search_simulator {
 struct search_evaluator search_simulate(struct search_simulator *context);
 
 /*
- * Evaluators by name. Their context lives in the arena and borrows problem and
- * scratch, which is reset at each call. opens: MODEL_BAD_INPUT with the faults
- * in errors when the workload cannot run on the topology.
+ * Evaluators by name. Their context lives in the arena and borrows problem,
+ * scratch, which is reset at each call, and options: those of the command line
+ * that say how to measure (replay), or NULL. open: MODEL_BAD_INPUT with the
+ * faults in errors when the workload cannot run on the topology.
  */
 struct search_evaluator_kind {
     const char *name;
     const char *summary;
+    bool measures; /* a real machine: its times are what is reported */
     enum model_status (*open)(struct model_arena *arena,
                               struct model_arena *scratch,
                               const struct search_problem *problem,
+                              const struct sim_options *options,
                               struct search_evaluator *evaluator,
                               struct model_errors *errors);
 };
@@ -63,12 +67,20 @@ search_evaluator_find(const char *name, struct model_errors *errors);
 enum model_status search_open_simulator(struct model_arena *arena,
                                         struct model_arena *scratch,
                                         const struct search_problem *problem,
+                                        const struct sim_options *options,
                                         struct search_evaluator *evaluator,
                                         struct model_errors *errors);
 enum model_status search_open_model(struct model_arena *arena,
                                     struct model_arena *scratch,
                                     const struct search_problem *problem,
+                                    const struct sim_options *options,
                                     struct search_evaluator *evaluator,
                                     struct model_errors *errors);
+enum model_status search_open_replay(struct model_arena *arena,
+                                     struct model_arena *scratch,
+                                     const struct search_problem *problem,
+                                     const struct sim_options *options,
+                                     struct search_evaluator *evaluator,
+                                     struct model_errors *errors);
 
 #endif

@@ -8,6 +8,8 @@
 #include "model/overlap.h"
 #include "model/window_cost.h"
 
+#include <math.h>
+
 struct model {
     const struct search_problem *problem;
     struct search_simulator simulator; /* for what is wrong with a plan */
@@ -172,6 +174,7 @@ static enum model_status evaluate(void *context,
         return search_evaluate(&simulator, plan, measure, errors);
     }
     measure->iteration_us = 0.0;
+    measure->busy = (struct search_busy){NAN, NAN, NAN};
     for (int i = 0; i < problem->window_count; i++) {
         measure->comm_us[i] = 0.0;
         measure->kernel_us[i] = 0.0;
@@ -211,6 +214,7 @@ static void prepare(struct model *model, struct model_arena *arena)
 enum model_status search_open_model(struct model_arena *arena,
                                     struct model_arena *scratch,
                                     const struct search_problem *problem,
+                                    const struct sim_options *options,
                                     struct search_evaluator *evaluator,
                                     struct model_errors *errors)
 {
@@ -219,6 +223,7 @@ enum model_status search_open_model(struct model_arena *arena,
                                   .nccl = problem->nccl};
     struct model *model;
 
+    (void)options;
     model_arena_reset(scratch);
     if (sim_new(scratch, &request, errors) == NULL) {
         return MODEL_BAD_INPUT;

@@ -45,8 +45,8 @@ search_model_windows(struct model_arena *arena,
     search_problem_make(arena, request->nccl, &problem);
     search_problem_label(arena, &problem);
     search_measure_make(arena, &problem, &measure);
-    if (search_open_model(arena, scratch, &problem, &evaluator, &silent) !=
-            MODEL_OK ||
+    if (search_open_model(arena, scratch, &problem, NULL, &evaluator,
+                          &silent) != MODEL_OK ||
         search_evaluate(&evaluator,
                         request->plan != NULL ? request->plan : &none, &measure,
                         &silent) != MODEL_OK) {

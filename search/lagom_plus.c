@@ -118,7 +118,7 @@ static enum model_status find_lagom_by_model(struct search_task *task,
     struct search_task own = *task;
     struct search_evaluator model;
     enum model_status status = search_open_model(
-        task->arena, scratch, task->problem, &model, task->errors);
+        task->arena, scratch, task->problem, NULL, &model, task->errors);
 
     own.evaluator = &model;
     own.progress = NULL;

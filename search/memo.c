@@ -150,5 +150,6 @@ void search_memo_make(struct model_arena *arena,
 
 struct search_evaluator search_memo_evaluator(struct search_memo *memo)
 {
-    return (struct search_evaluator){.evaluate = recall, .context = memo};
+    return (struct search_evaluator){
+        .evaluate = recall, .context = memo, .measures = memo->inner->measures};
 }

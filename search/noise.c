@@ -83,7 +83,8 @@ void search_noise_make(struct model_arena *arena,
                               .random = search_random(arena, options->seed)};
     search_measure_make(arena, problem, &noise->measure);
     *outer = (struct search_evaluator){.evaluate = measure_noisily,
-                                       .context = noise};
+                                       .context = noise,
+                                       .measures = inner->measures};
 }
 
 enum model_status search_noise_read(const char *text,

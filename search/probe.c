@@ -65,7 +65,10 @@ enum model_status search_probe_start(struct search_probe *self,
         self->least_us = search_least_us(task->arena, scratch, problem);
         self->surrogate = search_surrogate_new(task->arena, scratch, problem);
         self->bound = search_bound_new(task->arena, problem);
-        self->bound_us = search_bound_given_us(self->bound, self->least_us);
+        self->bound_us =
+            task->evaluator->measures
+                ? HUGE_VAL
+                : search_bound_given_us(self->bound, self->least_us);
     }
     return status;
 }

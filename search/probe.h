@@ -20,7 +20,8 @@ struct search_probe {
     const double
         *least_us;     /* by class: none of its space is faster (least.h) */
     double bound_us;   /* no plan is faster; what is measured below says that
-                          it does not hold here, and then it counts for nothing */
+                          it does not hold here, and then it counts for
+                          nothing; HUGE_VAL on a real machine */
     double stop_ratio; /* so near to the bound there is nothing to search for */
     double gain_min;   /* less, over the best plan's time, is no gain */
     int patience;      /* measurements in a row that may gain nothing */

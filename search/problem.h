@@ -57,9 +57,17 @@ struct search_problem {
     int row_count;
 };
 
+/* Parts of an iteration, as sim_result has them; NAN where not known. */
+struct search_busy {
+    double compute_us; /* some kernel runs */
+    double comm_us;    /* some collective runs */
+    double exposed_us; /* a collective runs and no kernel does */
+};
+
 /* One evaluation of a plan. Arrays are the caller's, by class or window. */
 struct search_measure {
     double iteration_us;
+    struct search_busy busy;
     double *x_us;      /* mean time of a collective of the class */
     double *comm_us;   /* X of each window */
     double *kernel_us; /* Y of each window */

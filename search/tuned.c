@@ -17,6 +17,7 @@ struct progress {
     struct sim_cli *cli;
     const char *label;
     const char *strategy;
+    int every; /* evaluations between two looks */
     double best_us;
     int shown;
 };
@@ -29,7 +30,7 @@ static void show_progress(void *context, int evaluations, double iteration_us)
     if (progress->best_us <= 0.0 || iteration_us < progress->best_us) {
         progress->best_us = iteration_us;
     }
-    if (evaluations % 10 == 0) {
+    if (evaluations % progress->every == 0) {
         (void)fprintf(progress->cli->log,
                       "\r\033[K%s%s: %d evaluations, best %.3f ms ",
                       progress->label, progress->strategy, evaluations,
@@ -99,6 +100,43 @@ static enum model_status set_readings(const struct sim_cli *cli,
     return status;
 }
 
+/* Does the evaluator of that name (NULL: the default) measure a machine? */
+static bool measures(const char *name)
+{
+    for (int i = 0; name != NULL && search_evaluators[i].name != NULL; i++) {
+        if (strcmp(search_evaluators[i].name, name) == 0) {
+            return search_evaluators[i].measures;
+        }
+    }
+    return false;
+}
+
+/* A machine has noise of its own; and only there is something to run. */
+static enum model_status check_measuring(struct sim_cli *cli)
+{
+    const struct sim_options *options = &cli->options;
+    struct model_place place = {"lagom", 0, 0};
+    bool replays = options->replay != NULL || options->replay_timeout_s > 0;
+
+    if (!measures(options->evaluator)) {
+        return !replays
+                   ? MODEL_OK
+                   : model_errors_add(
+                         cli->errors, MODEL_USAGE, place, NULL,
+                         "write --evaluator replay, too",
+                         "nothing is measured: --%s is for that",
+                         options->replay != NULL ? "replay" : "replay-timeout");
+    }
+    if (options->noise == NULL && options->trials == 0) {
+        return MODEL_OK;
+    }
+    return model_errors_add(cli->errors, MODEL_USAGE, place, NULL,
+                            "leave it out",
+                            "a machine has noise of its own: "
+                            "--%s is for simulated times",
+                            options->noise != NULL ? "noise" : "trials");
+}
+
 enum model_status search_tune_check(struct sim_cli *cli, double *noise_ratio)
 {
     const struct sim_options *options = &cli->options;
@@ -117,7 +155,11 @@ enum model_status search_tune_check(struct sim_cli *cli, double *noise_ratio)
                                   "write at most 100000 iterations",
                                   "too large a budget");
     }
+    if (status == MODEL_OK) {
+        status = check_measuring(cli);
+    }
     if (status == MODEL_OK && options->noise == NULL &&
+        !measures(options->evaluator) &&
         (options->repeats > 1 || options->trials > 0)) {
         status = model_errors_add(cli->errors, MODEL_USAGE, place, NULL,
                                   "write --noise 2%, too",
@@ -149,7 +191,7 @@ struct bench {
     struct search_memo memo;
     struct search_reading reading;
     double noise_ratio;
-    struct search_times nccl;
+    struct search_times nccl; /* simulated */
     const char *label;
     struct model_arena *shared;  /* for all strategies */
     struct model_arena *work;    /* for one */
@@ -167,6 +209,37 @@ static bool is_native(const struct search_problem *problem,
     return true;
 }
 
+/* What a plan takes on the machine; measured before, as a rule. */
+static enum model_status measure_plan(struct bench *bench,
+                                      const struct model_config *configs,
+                                      struct search_times *times)
+{
+    struct search_evaluator evaluator = search_memo_evaluator(&bench->memo);
+    struct model_plan plan =
+        search_plan(bench->work, &bench->problem, configs, NULL);
+    struct search_measure measure;
+    enum model_status status;
+
+    search_measure_make(bench->work, &bench->problem, &measure);
+    status = search_evaluate(&evaluator, &plan, &measure, bench->cli->errors);
+    *times =
+        (struct search_times){measure.iteration_us, measure.busy.compute_us,
+                              measure.busy.comm_us, measure.busy.exposed_us};
+    return status;
+}
+
+static const struct model_config *
+native_of(struct model_arena *arena, const struct search_problem *problem)
+{
+    struct model_config *native = model_arena_array(
+        arena, (size_t)problem->class_count + 1, sizeof(*native));
+
+    for (int i = 0; i < problem->class_count; i++) {
+        native[i] = problem->classes[i].baseline;
+    }
+    return native;
+}
+
 /* Simulate the outcome, whatever has searched. */
 static enum model_status check(struct bench *bench, struct search_tuned *tuned)
 {
@@ -177,6 +250,15 @@ static enum model_status check(struct bench *bench, struct search_tuned *tuned)
     if (!is_native(&bench->problem, tuned->outcome.configs)) {
         status = time_plan(&bench->problem, tuned->outcome.configs,
                            bench->scratch, &tuned->times, bench->cli->errors);
+    }
+    tuned->simulated_us = tuned->times.iteration_us;
+    tuned->simulated_nccl_us = tuned->nccl.iteration_us;
+    if (status == MODEL_OK && bench->kind->measures) {
+        status = measure_plan(bench, tuned->outcome.configs, &tuned->times);
+    }
+    if (status == MODEL_OK && bench->kind->measures) {
+        status = measure_plan(bench, native_of(bench->work, &bench->problem),
+                              &tuned->nccl);
     }
     tuned->outcome.iteration_us = tuned->times.iteration_us;
     tuned->nccl_us = tuned->nccl.iteration_us;
@@ -223,8 +305,10 @@ static enum model_status run_once(struct bench *bench,
     int repeats =
         noise_ratio > 0.0 && options->repeats > 0 ? (int)options->repeats : 1;
     int each = strategy->repeats ? 1 : repeats; /* for an evaluation */
-    struct progress progress = {
-        .cli = cli, .label = bench->label, .strategy = strategy->name};
+    struct progress progress = {.cli = cli,
+                                .label = bench->label,
+                                .strategy = strategy->name,
+                                .every = bench->kind->measures ? 1 : 10};
     struct search_evaluator exact = search_memo_evaluator(&bench->memo);
     struct search_evaluator evaluator = exact;
     struct search_noise noise;
@@ -315,24 +399,20 @@ static enum model_status search(struct bench *bench,
 static enum model_status set_up(struct bench *bench)
 {
     const struct search_problem *problem = &bench->problem;
-    struct model_config *native = model_arena_array(
-        bench->shared, (size_t)problem->class_count + 1, sizeof(*native));
     enum model_status status = set_readings(bench->cli, &bench->reading);
 
     if (status == MODEL_OK) {
         status = search_tune_check(bench->cli, &bench->noise_ratio);
     }
-    for (int i = 0; i < problem->class_count; i++) {
-        native[i] = problem->classes[i].baseline;
-    }
     if (status == MODEL_OK) {
         status = bench->kind->open(bench->shared, bench->scratch, problem,
-                                   &bench->inner, bench->cli->errors);
+                                   &bench->cli->options, &bench->inner,
+                                   bench->cli->errors);
     }
     if (status == MODEL_OK) {
         search_memo_make(bench->shared, problem, &bench->inner, &bench->memo);
-        status = time_plan(problem, native, bench->scratch, &bench->nccl,
-                           bench->cli->errors);
+        status = time_plan(problem, native_of(bench->shared, problem),
+                           bench->scratch, &bench->nccl, bench->cli->errors);
     }
     return status;
 }

@@ -9,12 +9,10 @@
 #include "sim/json.h"
 #include "sim/load.h"
 
-/* A simulated iteration, as sim_result has it. */
+/* An iteration, and its parts (search_busy). */
 struct search_times {
     double iteration_us;
-    double compute_us; /* some kernel runs */
-    double comm_us;    /* some collective runs */
-    double exposed_us; /* a collective runs and no kernel does */
+    double compute_us, comm_us, exposed_us;
 };
 
 /* Searches under noise beside the one without (--trials). */
@@ -33,17 +31,21 @@ struct search_tuned {
     struct search_problem problem;
     struct search_outcome outcome;
     const struct search_evaluator_kind *evaluator; /* that searched */
-    double searched_us;        /* what that says of the outcome's iteration */
-    double nccl_us;            /* an iteration with NCCL's own choice */
+    double searched_us; /* what that says of the outcome's iteration */
+    double nccl_us;     /* an iteration with NCCL's own choice */
+    /* Simulated, or measured where the evaluator measures. */
     struct search_times times; /* of the outcome */
     struct search_times nccl;  /* of NCCL's own choice */
+    double simulated_us;       /* an iteration of the outcome, in any case */
+    double simulated_nccl_us;
     struct search_trials trials;
 };
 
 /*
  * Run a strategy on an input; progress goes to cli->log. It measures by the
  * evaluator of --evaluator, with the noise of --noise and --repeats; the times
- * of its outcome and of NCCL's choice are simulated in any case, without noise.
+ * of its outcome and of NCCL's choice are those of a real machine where that
+ * measures one, otherwise simulated, without noise.
  * With --trials the outcome is that without noise, and tuned->trials says what
  * becomes of it with.
  */

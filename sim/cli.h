@@ -38,7 +38,9 @@ struct sim_options {
     const char *strategy;
     const char *strategies;
     const char *evaluator;
-    const char *noise; /* relative standard deviation, or NULL */
+    const char *replay;        /* --replay COMMAND */
+    uint64_t replay_timeout_s; /* 0: the default */
+    const char *noise;         /* relative standard deviation, or NULL */
     const char *trace;
     const char *output;
     const char *nccl;                         /* --nccl VERSION */

@@ -149,7 +149,7 @@ static enum model_status measure_pair(struct study *study,
             e == 0 ? "model" : "simulator", &study->errors);
 
         search_measure_make(study->arena, problem, &measures[e]);
-        status = kind->open(study->arena, study->scratch, problem,
+        status = kind->open(study->arena, study->scratch, problem, NULL,
                             &evaluators[e], &study->errors);
     }
     for (int i = 0; status == MODEL_OK && i < SETTINGS; i++) {

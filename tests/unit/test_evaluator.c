@@ -22,7 +22,7 @@ static enum model_status measure(struct model_arena *arena,
 
     assert_non_null(scratch);
     search_measure_make(arena, problem, to);
-    status = kind->open(arena, scratch, problem, &evaluator, errors);
+    status = kind->open(arena, scratch, problem, NULL, &evaluator, errors);
     assert_int_equal(status, MODEL_OK);
     status = search_evaluate(&evaluator, &plan, to, errors);
     assert_int_equal(evaluator.evaluations, 1);
@@ -158,9 +158,10 @@ static void a_workload_that_cannot_run(void **state)
     struct search_evaluator evaluator;
 
     assert_non_null(scratch);
-    assert_int_equal(search_evaluator_find("model", &errors)
-                         ->open(*state, scratch, problem, &evaluator, &errors),
-                     MODEL_BAD_INPUT);
+    assert_int_equal(
+        search_evaluator_find("model", &errors)
+            ->open(*state, scratch, problem, NULL, &evaluator, &errors),
+        MODEL_BAD_INPUT);
     fixture_expect_error(&errors, "g", "no peak rate for bf16");
     model_arena_free(scratch);
 }
