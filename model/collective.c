@@ -176,7 +176,8 @@ model_collective_make(struct model_walk *walk,
         }
         result.crowded_hbm_ratio =
             fmax(result.crowded_hbm_ratio, result.hbm_ratio);
-        result.fill_us += start_us(&walk->fabric->topology->gpu, task->config);
+        result.start_us = start_us(&walk->fabric->topology->gpu, task->config);
+        result.fill_us += result.start_us;
     }
     return result;
 }

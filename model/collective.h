@@ -68,6 +68,8 @@ struct model_collective {
     double crowded_bytes_per_us;  /* the same beside kernels, whose data drive
                                      the FIFOs out of L2 */
     double fill_us;               /* from all resident to steady progress */
+    double start_us;              /* part of it: outside the kernel's steps */
+    bool in_turn;                 /* a chain: its ranks end one after another */
     double fill_bytes;            /* progress that a first chunk's way is: at
                                      the links' pace it may take longer */
     double step_latency_us;       /* part of a step in which nothing is moved */

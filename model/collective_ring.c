@@ -178,6 +178,7 @@ void model_collective_chain(struct model_walk *walk,
 
     model_walk_start(walk, task->config, &role, chunk_bytes);
     walk_ring(walk, task, true, reduce);
+    result->in_turn = true;
     result->channel_bytes = part_bytes;
     result->channel_bytes_per_us = chunk_bytes / walk->slowest_stream_us;
     result->fill_us = model_walk_fill_us(

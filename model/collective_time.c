@@ -65,6 +65,13 @@ double model_collective_fill_us(const struct model_collective *collective,
 }
 
 double
+model_collective_handover_us(const struct model_collective *collective,
+                             double fill_us)
+{
+    return collective->in_turn ? fill_us - collective->start_us : 0.0;
+}
+
+double
 model_collective_alone_bytes_per_us(const struct model_collective *collective,
                                     const struct model_fabric *fabric,
                                     double hbm_bytes_per_us)

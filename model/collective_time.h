@@ -38,6 +38,20 @@ double model_collective_fill_us(const struct model_collective *collective,
                                 double rate_bytes_per_us,
                                 double shared_bytes_per_us);
 
+/*
+ * How much sooner each of many equal collectives ends than a lone one, launched
+ * back to back, whose fill is fill_us. In a chain a rank is done when it has
+ * passed its last chunk on, and begins the next collective while others still
+ * work on this one. Each rank takes W = start + channel_bytes / rate for each,
+ * in the order of the chain: a line of equal servers, which one collective
+ * leaves every W, however full the FIFOs between them are. What a lone one
+ * takes longer, its first chunk's way, is paid once. 0 for all else: there every
+ * rank needs data of every other.
+ */
+double
+model_collective_handover_us(const struct model_collective *collective,
+                             double fill_us);
+
 /* The rate of one channel with nothing else on the machine, bytes/us. */
 double
 model_collective_alone_bytes_per_us(const struct model_collective *collective,

@@ -17,6 +17,9 @@
 
 #include "search/tuned.h"
 
+/* Iterations that nccl-tests take the mean of, where nobody asks for others. */
+enum { SEARCH_PERF_REPEATS = 20 };
+
 /* How a collective fills the columns. */
 struct search_perf_kind {
     const char *name; /* of nccl-tests' program, without _perf */

@@ -4,6 +4,8 @@
  */
 #include "sim/state.h"
 
+#include "model/collective_time.h"
+
 #include <stdio.h>
 
 static struct sim_move move_of(const struct sim *sim,
@@ -14,6 +16,8 @@ static struct sim_move move_of(const struct sim *sim,
     struct sim_move move = {.wire_bytes = wire_bytes,
                             .hbm_bytes = wire_bytes * cost->hbm_ratio,
                             .footprint_bytes = cost->footprint_bytes,
+                            .handover_us = model_collective_handover_us(
+                                cost, joint->fill_us),
                             .limited_by = SIM_LIMITED_BY_CHANNELS};
 
     if (!(cost->channel_bytes > 0.0)) {
@@ -76,6 +80,14 @@ static struct sim_op_result result_of(const struct sim *sim,
         result.hbm_bytes = result.move->hbm_bytes;
     }
     return result;
+}
+
+double sim_op_mean_us(const struct sim_op_result *op, int repeats)
+{
+    double handover_us = op->move != NULL ? op->move->handover_us : 0.0;
+
+    return op->end_us - op->start_us -
+           handover_us * (double)(repeats - 1) / (double)repeats;
 }
 
 /* With what the steps add that are not simulated. */

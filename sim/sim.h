@@ -63,6 +63,7 @@ struct sim_move {
     double wire_bytes;      /* that a rank sends */
     double hbm_bytes;       /* of a rank: to and from its memory */
     double footprint_bytes; /* in a rank's L2 */
+    double handover_us;     /* sooner, among equal ones back to back */
     double moving_us;       /* 0: one rank, nothing to move */
     int limited_by;         /* resource, or SIM_LIMITED_BY_CHANNELS */
     double limited_us;      /* for so much of moving_us */
@@ -83,6 +84,9 @@ struct sim_op_result {
     double work_ratio;          /* kernels: work on this rank over the usual,
                                    by slow ranks and jitter of the topology */
 };
+
+/* The mean time of so many equal ones back to back, of which this was one. */
+double sim_op_mean_us(const struct sim_op_result *op, int repeats);
 
 /* A shared resource and how much of it was used over the iteration. */
 struct sim_resource_result {

@@ -106,6 +106,40 @@ static void links_make_a_pipeline_fill_later(void **state)
 }
 
 /*
+ * A chain of 4 GPUs, 100 kB for each of 4 channels in chunks of 50 kB at 1000
+ * bytes/us: 100 us, and two hops before the last GPU has its first chunk: 50 us
+ * each. Of 20 equal ones in a row the first takes 5 + 200 us, the others 5 +
+ * 100: 110 us in the mean.
+ */
+static void chains_in_a_row_fill_once(void **state)
+{
+    static const char ops[] =
+        "ops: [{id: a, kind: broadcast, size: 400 kB, algorithm: ring, "
+        "protocol: simple, transport: p2p, channels: 4, threads: 512, "
+        "chunk: 50 kB}]\n";
+    struct timeline timeline =
+        run_on(*state, tiny(*state, "1x4 gpu:a40 nvswitch", NULL, 0), ops);
+    const struct sim_op_result *op = &timeline.result.ops[0];
+
+    assert_near(sim_op_mean_us(op, 1), 205, CLOSE_US);
+    assert_near(sim_op_mean_us(op, 20), 110, CLOSE_US);
+}
+
+/* In a ring all ranks need each other's data until the end. */
+static void rings_in_a_row_fill_each(void **state)
+{
+    static const char ops[] =
+        "ops: [{id: a, kind: all_gather, size: 400 kB, algorithm: ring, "
+        "protocol: simple, transport: p2p, channels: 4, threads: 512, "
+        "chunk: 50 kB}]\n";
+    struct timeline timeline =
+        run_on(*state, tiny(*state, "1x4 gpu:a40 nvswitch", NULL, 0), ops);
+    const struct sim_op_result *op = &timeline.result.ops[0];
+
+    assert_near(sim_op_mean_us(op, 20), op->end_us - op->start_us, 0);
+}
+
+/*
  * A GEMM of 25 tiles of 10 us beside the tree that fills: 6 of 10 SMs are left,
  * ceil(25 / 6) = 5 rounds, from the first moment on.
  */
@@ -332,6 +366,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shifts_are_told_apart),
         cmocka_unit_test(a_pipeline_fills),
+        cmocka_unit_test(chains_in_a_row_fill_once),
+        cmocka_unit_test(rings_in_a_row_fill_each),
         cmocka_unit_test(links_make_a_pipeline_fill_later),
         cmocka_unit_test(a_filling_pipeline_holds_its_sms),
         cmocka_unit_test(an_all_to_all_is_bound_by_the_switch),
