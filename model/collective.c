@@ -135,9 +135,9 @@ const char *model_collective_fault(const struct model_topology *topology,
     return NULL;
 }
 
-/* What the kernel takes outside its steps. */
-static double start_us(const struct model_gpu *gpu,
-                       const struct model_config *config)
+/* What the kernel takes outside its steps, with one channel. */
+static double kernel_us(const struct model_gpu *gpu,
+                        const struct model_config *config)
 {
     switch ((enum model_algorithm)config->algorithm) {
     case MODEL_NVLS:
@@ -153,6 +153,17 @@ static double start_us(const struct model_gpu *gpu,
         break;
     }
     return model_channel_start_us(gpu, (enum model_protocol)config->protocol);
+}
+
+static double start_us(const struct model_topology *topology,
+                       const struct model_config *config)
+{
+    double channels = config->algorithm == MODEL_COPY_ENGINE
+                          ? 0.0
+                          : (double)config->channels;
+
+    return kernel_us(&topology->gpu, config) +
+           channels * topology->nccl.channel_setup_us;
 }
 
 struct model_collective
@@ -176,7 +187,7 @@ model_collective_make(struct model_walk *walk,
         }
         result.crowded_hbm_ratio =
             fmax(result.crowded_hbm_ratio, result.hbm_ratio);
-        result.start_us = start_us(&walk->fabric->topology->gpu, task->config);
+        result.start_us = start_us(walk->fabric->topology, task->config);
         result.fill_us += result.start_us;
     }
     return result;

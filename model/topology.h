@@ -145,10 +145,12 @@ struct model_observed {
     const char *source;
 };
 
-/* Which NCCL runs there, and what it is told. */
+/* Which NCCL runs there, what it is told, and what it takes to begin. */
 struct model_nccl_told {
-    const char *version;   /* of topologies/nccl: "2.18" */
-    struct model_list env; /* of const char *: "NCCL_P2P_LEVEL=PXB" */
+    const char *version;     /* of topologies/nccl: "2.18" */
+    struct model_list env;   /* of const char *: "NCCL_P2P_LEVEL=PXB" */
+    double channel_setup_us; /* of each channel, before a kernel's first step:
+                                NCCL describes its work to each by itself */
 };
 
 struct model_topology {

@@ -136,6 +136,28 @@ static void a_chain_by_hand(void **state)
     assert_near_ratio(cost.fill_us, 3 * 1.625, 1e-12);
 }
 
+/*
+ * A kernel of 6 channels begins 6 times 0.5 us after one that sets up none;
+ * copies by engines have no kernel.
+ */
+static void channels_are_set_up(void **state)
+{
+    static const char *const sets[] = {"nccl.channel_setup=0.5 us",
+                                       "gpu.channel.start=3 us",
+                                       "gpu.channel.nvls.start=7 us"};
+    struct algorithm_case it = {
+        .topology = fixture_topology(*state, "1x4 gpu:h100 nvswitch", sets, 3),
+        .kind = MODEL_ALL_GATHER,
+        .size_bytes = 1e6,
+        .config = config_of(MODEL_RING, MODEL_SIMPLE, 6, 512, 524288)};
+
+    assert_near(cost_of(*state, &it).start_us, 3 + 6 * 0.5, 1e-12);
+    it.config.algorithm = MODEL_NVLS;
+    assert_near(cost_of(*state, &it).start_us, 7 + 6 * 0.5, 1e-12);
+    it.config.algorithm = MODEL_COPY_ENGINE;
+    assert_near(cost_of(*state, &it).start_us, 0, 0);
+}
+
 /* -- protocols -- */
 
 /*
@@ -238,6 +260,7 @@ int main(void)
         cmocka_unit_test(a_chain_over_nodes),
         cmocka_unit_test(bytes_of_a_chain),
         cmocka_unit_test(a_chain_by_hand),
+        cmocka_unit_test(channels_are_set_up),
         cmocka_unit_test(wire_bytes),
         cmocka_unit_test(ll128_needs_nvlink),
         cmocka_unit_test(families_add_up),
