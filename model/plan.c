@@ -210,32 +210,6 @@ enum model_status model_plan_write(struct model_arena *arena,
     return model_yaml_write(root, stream);
 }
 
-/* A star of the pattern stands for any text, also none. */
-static bool id_matches(const char *pattern, const char *id)
-{
-    const char *star = NULL; /* the last one, and where its text may end */
-    const char *rest = NULL;
-
-    while (*id != '\0') {
-        if (*pattern == '*') {
-            star = pattern++;
-            rest = id;
-        } else if (*pattern == *id) {
-            pattern++;
-            id++;
-        } else if (star != NULL) {
-            pattern = star + 1;
-            id = ++rest;
-        } else {
-            return false;
-        }
-    }
-    while (*pattern == '*') {
-        pattern++;
-    }
-    return *pattern == '\0';
-}
-
 static bool text_matches(const char *wanted, const char *text)
 {
     return wanted == NULL || (text != NULL && strcmp(wanted, text) == 0);
@@ -245,7 +219,7 @@ bool model_plan_row_takes(const struct model_plan_row *row,
                           const struct model_workload *workload,
                           const struct model_op *op)
 {
-    return (row->op == NULL || id_matches(row->op, op->id)) &&
+    return (row->op == NULL || model_text_matches(row->op, op->id)) &&
            text_matches(row->window, op->window) &&
            text_matches(row->group, workload->groups[op->group].name) &&
            (row->kind == MODEL_UNSET || row->kind == op->kind) &&

@@ -95,6 +95,7 @@ struct model_provenance_entry {
     const char *source; /* full text of the source, or NULL */
     double value;
     enum model_dimension dimension;
+    const struct model_field *field; /* its row, for the range */
     struct model_provenance_entry *next;
 };
 

@@ -266,7 +266,8 @@ void model_schema_record(const struct model_schema_at *at,
                                              .origin = at->origin,
                                              .source = at->source,
                                              .value = value,
-                                             .dimension = dimension};
+                                             .dimension = dimension,
+                                             .field = at->field};
     if (provenance->last == NULL) {
         provenance->first = entry;
     } else {

@@ -265,3 +265,28 @@ bool model_text_check(struct model_text *text, struct model_errors *errors)
     }
     return true;
 }
+
+bool model_text_matches(const char *pattern, const char *text)
+{
+    const char *star = NULL; /* the last one, and where its text may end */
+    const char *rest = NULL;
+
+    while (*text != '\0') {
+        if (*pattern == '*') {
+            star = pattern++;
+            rest = text;
+        } else if (*pattern == *text) {
+            pattern++;
+            text++;
+        } else if (star != NULL) {
+            pattern = star + 1;
+            text = ++rest;
+        } else {
+            return false;
+        }
+    }
+    while (*pattern == '*') {
+        pattern++;
+    }
+    return *pattern == '\0';
+}

@@ -51,4 +51,7 @@ bool model_text_read(struct model_arena *arena,
  */
 bool model_text_check(struct model_text *text, struct model_errors *errors);
 
+/* A star of the pattern stands for any text, also none. */
+bool model_text_matches(const char *pattern, const char *text);
+
 #endif

@@ -37,7 +37,7 @@ struct search {
     struct model_arena *arena;
     const struct validate_fit_model *model;
     const struct validate_fit_parameter *parameters;
-    struct validate_fit *fit;
+    struct validate_fit_result *fit;
     double scale;
     enum model_status status;
     double *point;       /* x of a u */
@@ -164,7 +164,7 @@ static double loss_root_slope(double t)
 static int losses(const gsl_vector *u, void *context, gsl_vector *f)
 {
     struct search *search = context;
-    struct validate_fit *fit = search->fit;
+    struct validate_fit_result *fit = search->fit;
 
     take_point(search, u);
     search->status = search->model->residuals(search->model->context,
@@ -208,7 +208,7 @@ static int find_jacobian(struct search *search)
 static int loss_slopes(const gsl_vector *u, void *context, gsl_matrix *slopes)
 {
     struct search *search = context;
-    const struct validate_fit *fit = search->fit;
+    const struct validate_fit_result *fit = search->fit;
     int n = fit->parameter_count;
 
     take_point(search, u);
@@ -264,7 +264,7 @@ static void descend(struct search *search,
                     gsl_multifit_nlinear_fdf *function,
                     gsl_vector *u)
 {
-    struct validate_fit *fit = search->fit;
+    struct validate_fit_result *fit = search->fit;
     int status = gsl_multifit_nlinear_init(u, function, work);
 
     if (status != GSL_SUCCESS) {
@@ -292,7 +292,7 @@ static void descend(struct search *search,
 /* Residuals and slopes at the place found, wherever GSL looked last. */
 static enum model_status settle(struct search *search, const gsl_vector *u)
 {
-    struct validate_fit *fit = search->fit;
+    struct validate_fit_result *fit = search->fit;
     size_t bytes = (size_t)fit->parameter_count * sizeof(double);
 
     take_point(search, u);
@@ -307,7 +307,7 @@ static enum model_status settle(struct search *search, const gsl_vector *u)
 }
 
 /* How many parameters the data decide, with the scale as it is. */
-static double decided_by_data(const struct validate_fit *fit)
+static double decided_by_data(const struct validate_fit_result *fit)
 {
     double sum = 0.0;
 
@@ -323,7 +323,7 @@ static enum model_status alternate(struct search *search,
                                    gsl_multifit_nlinear_fdf *function,
                                    gsl_vector *u)
 {
-    struct validate_fit *fit = search->fit;
+    struct validate_fit_result *fit = search->fit;
     bool settled = false;
 
     search->scale = FIT_NOISE_RATIO;
@@ -350,7 +350,7 @@ enum model_status
 validate_fit_run(struct model_arena *arena,
                  const struct validate_fit_model *model,
                  const struct validate_fit_parameter *parameters,
-                 struct validate_fit *fit)
+                 struct validate_fit_result *fit)
 {
     size_t n = (size_t)model->parameter_count;
     size_t rows = (size_t)model->row_count;
@@ -377,7 +377,7 @@ validate_fit_run(struct model_arena *arena,
     method.solver = gsl_multifit_nlinear_solver_qr;
     work = gsl_multifit_nlinear_alloc(gsl_multifit_nlinear_trust, &method,
                                       rows + n, n);
-    *fit = (struct validate_fit){
+    *fit = (struct validate_fit_result){
         .row_count = model->row_count,
         .parameter_count = model->parameter_count,
         .x = model_arena_array(arena, n, sizeof(double)),

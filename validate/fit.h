@@ -54,7 +54,7 @@ struct validate_fit_model {
     void *context;
 };
 
-struct validate_fit {
+struct validate_fit_result {
     int row_count, parameter_count;
     double *x;             /* logarithms of the parameters found */
     double *residuals;     /* by row, there */
@@ -81,7 +81,7 @@ enum model_status
 validate_fit_run(struct model_arena *arena,
                  const struct validate_fit_model *model,
                  const struct validate_fit_parameter *parameters,
-                 struct validate_fit *fit);
+                 struct validate_fit_result *fit);
 
 /*
  * d residual / d x at x, row_count x parameter_count, by differences. Counts

@@ -30,6 +30,6 @@ double validate_fit_scale(struct model_arena *arena,
 void validate_fit_spread(struct model_arena *arena,
                          const struct validate_fit_parameter *parameters,
                          double scale,
-                         struct validate_fit *fit);
+                         struct validate_fit_result *fit);
 
 #endif

@@ -41,7 +41,7 @@ double validate_fit_scale(struct model_arena *arena,
 
 /* W J'J W, without v. */
 static void weigh(const struct validate_fit_parameter *parameters,
-                  const struct validate_fit *fit,
+                  const struct validate_fit_result *fit,
                   gsl_matrix *information)
 {
     int n = fit->parameter_count;
@@ -62,7 +62,7 @@ static void weigh(const struct validate_fit_parameter *parameters,
 
 /* Largest eigenvalue first; `known` without v as yet. */
 static void find_directions(const struct validate_fit_parameter *parameters,
-                            struct validate_fit *fit)
+                            struct validate_fit_result *fit)
 {
     size_t n = (size_t)fit->parameter_count;
     gsl_matrix *information = gsl_matrix_alloc(n, n);
@@ -86,7 +86,7 @@ static void find_directions(const struct validate_fit_parameter *parameters,
 }
 
 /* Parameters that the data decide when r has that variance. */
-static double decided(const struct validate_fit *fit, double variance)
+static double decided(const struct validate_fit_result *fit, double variance)
 {
     double sum = 0.0;
 
@@ -100,7 +100,7 @@ static double decided(const struct validate_fit *fit, double variance)
  * The variance v and its degrees of freedom. v and the number of parameters
  * that the data decide depend on each other, weakly: a few turns settle it.
  */
-static double variance_of(double scale, struct validate_fit *fit)
+static double variance_of(double scale, struct validate_fit_result *fit)
 {
     double squares = 0.0;
     int within = 0;
@@ -125,7 +125,7 @@ static double variance_of(double scale, struct validate_fit *fit)
 }
 
 static void find_covariance(const struct validate_fit_parameter *parameters,
-                            struct validate_fit *fit)
+                            struct validate_fit_result *fit)
 {
     int n = fit->parameter_count;
 
@@ -144,7 +144,7 @@ static void find_covariance(const struct validate_fit_parameter *parameters,
 }
 
 static void find_intervals(const struct validate_fit_parameter *parameters,
-                           struct validate_fit *fit)
+                           struct validate_fit_result *fit)
 {
     int n = fit->parameter_count;
     double student = gsl_cdf_tdist_Pinv(0.975, fit->freedom);
@@ -167,7 +167,7 @@ static void find_intervals(const struct validate_fit_parameter *parameters,
 void validate_fit_spread(struct model_arena *arena,
                          const struct validate_fit_parameter *parameters,
                          double scale,
-                         struct validate_fit *fit)
+                         struct validate_fit_result *fit)
 {
     size_t n = (size_t)fit->parameter_count;
     double variance;

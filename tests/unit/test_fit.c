@@ -39,13 +39,13 @@ residuals(void *context, const double *points, int count, double *found)
     return MODEL_OK;
 }
 
-static struct validate_fit run(struct model_arena *arena,
+static struct validate_fit_result run(struct model_arena *arena,
                                struct closed *closed,
                                const struct validate_fit_parameter *parameters)
 {
     struct validate_fit_model model = {closed->rows, closed->parameters,
                                        residuals, closed};
-    struct validate_fit fit;
+    struct validate_fit_result fit;
 
     assert_int_equal(validate_fit_run(arena, &model, parameters, &fit),
                      MODEL_OK);
@@ -77,7 +77,7 @@ static void a_mean_is_found(void **state)
 {
     struct closed closed = {.rows = 8, .parameters = 1, .log_time = constant};
     struct validate_fit_parameter wide = parameter(0.0, 10.0, 40.0);
-    struct validate_fit fit;
+    struct validate_fit_result fit;
     double variance = 0.0068 / 11.0;
 
     for (int i = 0; i < 8; i++) {
@@ -104,7 +104,7 @@ static void one_row_is_weighed_against_the_prior(void **state)
     struct closed closed = {
         .rows = 1, .parameters = 1, .log_time = constant, .measured = {0.03}};
     struct validate_fit_parameter narrow = parameter(0.0, 0.03, 0.12);
-    struct validate_fit fit = run(*state, &closed, &narrow);
+    struct validate_fit_result fit = run(*state, &closed, &narrow);
 
     assert_true(fit.x[0] > 0.0108 && fit.x[0] < 0.0167);
     assert_true(fit.decided_ratio[0] > 0.3 && fit.decided_ratio[0] < 0.6);
@@ -121,7 +121,7 @@ static void rows_far_off_pull_little(void **state)
 {
     struct closed closed = {.rows = 10, .parameters = 1, .log_time = constant};
     struct validate_fit_parameter wide = parameter(0.5, 10.0, 40.0);
-    struct validate_fit fit;
+    struct validate_fit_result fit;
 
     for (int i = 0; i < 10; i++) {
         closed.measured[i] = i % 2 == 0 ? 1.02 : 0.98;
@@ -152,7 +152,7 @@ static void what_data_cannot_tell_apart(void **state)
         .rows = 12, .parameters = 2, .log_time = sum_of_two};
     struct validate_fit_parameter two[] = {parameter(0.8, 0.7, 2.8),
                                            parameter(0.8, 0.7, 2.8)};
-    struct validate_fit fit;
+    struct validate_fit_result fit;
 
     for (int i = 0; i < 12; i++) {
         closed.measured[i] = 1.0 + (i % 2 == 0 ? 0.01 : -0.01);
@@ -175,7 +175,7 @@ static void more_parameters_than_rows(void **state)
         .rows = 1, .parameters = 2, .log_time = sum_of_two, .measured = {1.2}};
     struct validate_fit_parameter two[] = {parameter(1.0, 0.7, 2.8),
                                            parameter(1.0, 0.2, 0.8)};
-    struct validate_fit fit = run(*state, &closed, two);
+    struct validate_fit_result fit = run(*state, &closed, two);
 
     /* what is less sure moves more: by width squared, 0.49 to 0.04 */
     assert_near((fit.x[0] - 1.0) / (fit.x[1] - 1.0), 0.49 / 0.04, 0.2);
@@ -187,7 +187,7 @@ static void bounds_are_kept(void **state)
 {
     struct closed closed = {.rows = 6, .parameters = 1, .log_time = constant};
     struct validate_fit_parameter ratio = {-0.3, -0.3, 0.69, -3.0, 0.0};
-    struct validate_fit fit;
+    struct validate_fit_result fit;
 
     for (int i = 0; i < 6; i++) {
         closed.measured[i] = 0.5;
@@ -202,7 +202,7 @@ static void a_start_at_a_bound_can_leave_it(void **state)
 {
     struct closed closed = {.rows = 6, .parameters = 1, .log_time = constant};
     struct validate_fit_parameter ratio = {0.0, 0.0, 0.69, -3.0, 0.0};
-    struct validate_fit fit;
+    struct validate_fit_result fit;
 
     for (int i = 0; i < 6; i++) {
         closed.measured[i] = -0.5;
@@ -247,7 +247,7 @@ static void failures_are_passed_on(void **state)
             .rows = 4, .parameters = 1, .log_time = constant, .fail_at = at};
         struct validate_fit_model model = {4, 1, residuals, &closed};
         struct validate_fit_parameter wide = parameter(1.0, 1.0, 4.0);
-        struct validate_fit fit;
+        struct validate_fit_result fit;
 
         assert_int_equal(validate_fit_run(*state, &model, &wide, &fit),
                          MODEL_STUCK);
@@ -274,7 +274,7 @@ count_covered(struct model_arena *arena, double noise_ratio, int covered[2])
             .rows = 24, .parameters = 2, .log_time = latency_and_rate};
         struct validate_fit_parameter two[] = {parameter(0.7, 0.693, 2.8),
                                                parameter(-0.3, 0.693, 2.8)};
-        struct validate_fit fit;
+        struct validate_fit_result fit;
 
         gsl_rng_set(random, seed);
         for (int i = 0; i < closed.rows; i++) {
