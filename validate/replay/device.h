@@ -34,10 +34,10 @@ struct replay_work {
 
     /* REPLAY_GRID */
     int ctas;    /* 0: enough to fill the GPU */
-    int threads; /* of a CTA, also of REPLAY_RING_STEP; 0: the device's usual
-                    number */
+    int threads; /* of a CTA; 0: the device's usual number. REPLAY_RING_STEP:
+                    that work, a warp more waits and posts */
     int ctas_per_sm;     /* at most; 0: as many as fit */
-    double shared_bytes; /* of a CTA */
+    double shared_bytes; /* of a CTA, also of REPLAY_RING_STEP */
     double flops, bytes; /* of all CTAs; half the bytes are read, half written
                           */
     bool tensor;         /* flops are matrix products, else fp32 FMAs */
@@ -66,6 +66,8 @@ struct replay_seat {
     const char *id_file; /* where rank 0 leaves NCCL's id; NULL: one rank */
     const struct replay_group *groups;
     int group_count;
+    const int *priorities; /* of streams, larger first; NULL: all alike */
+    int stream_count;      /* that have one */
 };
 
 struct replay_fault {
@@ -89,6 +91,9 @@ struct replay_device; /* one that is open */
 struct replay_driver {
     /* GPUs here, at least 1; 0 with the reason in *fault. */
     int (*count)(struct replay_fault *fault);
+
+    /* Of NCCL, as 22809; 0: there is none. Needs no GPU. */
+    int (*nccl_version)(void);
 
     /* NULL on failure. The seat is borrowed until close. */
     struct replay_device *(*open)(const struct replay_seat *seat,
