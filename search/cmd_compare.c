@@ -4,7 +4,7 @@
  * Topologies with workloads, under every strategy; beside the speedups stands
  * what the workload's file quotes as published.
  */
-#include "search/compare.h"
+#include "search/uncertainty.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -105,7 +105,8 @@ static enum model_status read_strategies(struct search_comparison *table)
                                              table->cli->errors);
     if (table->evaluator == NULL ||
         search_tune_check(table->cli, &table->noise_ratio) != MODEL_OK ||
-        read_seeds(table) != MODEL_OK) {
+        read_seeds(table) != MODEL_OK ||
+        search_uncertainty_check(table) != MODEL_OK) {
         return MODEL_USAGE;
     }
     for (char *name = strtok_r(copy, ",", &state); name != NULL;
@@ -162,6 +163,9 @@ enum model_status search_command_compare(struct sim_cli *cli)
     }
     if (status == MODEL_OK) {
         status = search_cases_run(&table);
+    }
+    if (status == MODEL_OK) {
+        status = search_uncertainty_run(&table);
     }
     if (status == MODEL_OK) {
         status = print(&table);

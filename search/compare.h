@@ -12,6 +12,11 @@
 
 enum { SEARCH_COMPARED_MAX = 16, SEARCH_SEEDS_MAX = 100 };
 
+/* Between two quantiles; NAN where nothing was drawn. */
+struct search_interval {
+    double low, high;
+};
+
 /* Runs with seeds that follow each other. */
 struct search_spread {
     int count;
@@ -51,6 +56,7 @@ struct search_comparison {
     int seeds; /* runs of a strategy that draws; at least 1 */
     const struct search_evaluator_kind *evaluator;
     double noise_ratio;
+    const struct search_uncertainty *uncertainty; /* NULL: not asked for */
     struct search_case **cases;
     int case_count;
     int case_room;
@@ -70,6 +76,12 @@ enum model_status search_cases_load(struct search_comparison *table);
  */
 enum model_status search_cases_run(struct search_comparison *table);
 void search_cases_free(struct search_comparison *table);
+
+/* Fill the rows of one case, whose input, arena and errors are set; label: see
+ * search_tune_all. */
+enum model_status search_case_run(struct search_comparison *table,
+                                  struct search_case *of,
+                                  const char *label);
 
 /* -- numbers: compare_values.c -- */
 
@@ -100,6 +112,7 @@ double search_gap_ratio(const struct search_compared *row, double than_us);
 struct search_filter {
     const char *family;
     const char *cluster;
+    const struct search_case *only;
 };
 
 bool search_filter_takes(const struct search_filter *filter,
@@ -110,6 +123,14 @@ double search_mean_ratio(const struct search_comparison *table,
                          const struct search_filter *filter,
                          int strategy,
                          const char *over);
+
+/* The interval of such a mean, or of the speedup of a filter's only case, over
+ * the machines of --uncertainty; uncertainty.c. */
+struct search_interval
+search_mean_interval(const struct search_comparison *table,
+                     const struct search_filter *filter,
+                     int strategy,
+                     const char *over);
 
 /* Mean gap to the fastest plan found, or to the bound; NAN without rows. */
 double search_mean_gap_ratio(const struct search_comparison *table,
@@ -173,6 +194,13 @@ enum model_status search_claims_check(struct search_comparison *table,
                                       const struct search_case *of);
 
 /* -- words and forms -- */
+
+/* "1.21 (1.15 to 1.26)"; returns buffer. */
+enum { SEARCH_INTERVAL_WIDTH = 19 };
+char *search_interval_print(double ratio,
+                            const struct search_interval *interval,
+                            char *buffer,
+                            size_t buffer_bytes);
 
 /* Lines that say why a row is outside its range; compare_reason.c. */
 void search_reason_print(const struct search_comparison *table,

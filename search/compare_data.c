@@ -1,7 +1,7 @@
 /*
  * compare_data.c - the speedup table as CSV and JSON.
  */
-#include "search/compare.h"
+#include "search/uncertainty.h"
 
 #include "build/version.h"
 #include "sim/csv.h"
@@ -72,6 +72,26 @@ static void put_spread(FILE *out, const struct search_compared *row)
     }
 }
 
+/* The ends of a speedup's interval, where machines were drawn. */
+static struct search_interval interval_of(const struct search_comparison *table,
+                                          const struct search_compared *row,
+                                          const char *over)
+{
+    const struct search_filter only = {NULL, NULL, row->of};
+
+    return search_mean_interval(table, &only, (int)(row - row->of->rows), over);
+}
+
+static void put_interval(const struct search_comparison *table,
+                         const struct search_compared *row,
+                         const char *over)
+{
+    struct search_interval interval = interval_of(table, row, over);
+
+    put_cell(table->cli->out, interval.low);
+    put_cell(table->cli->out, interval.high);
+}
+
 static void put_row(const struct search_comparison *table,
                     const struct search_compared *row)
 {
@@ -99,6 +119,8 @@ static void put_row(const struct search_comparison *table,
     (void)fprintf(out, "%d,", model_topology_rank_count(&of->input.topology));
     put_trials(out, &row->tuned.trials);
     put_spread(out, row);
+    put_interval(table, row, "nccl");
+    put_interval(table, row, "autoccl");
     sim_csv_last(out, table->evaluator->name);
 }
 
@@ -112,7 +134,8 @@ void search_comparison_csv(const struct search_comparison *table)
         "exposed_comm_us,family,cluster,gpus,trials,trials_found,"
         "mean_loss_ratio,worst_loss_ratio,seeds,median_seed,"
         "min_speedup_vs_nccl,median_speedup_vs_nccl,max_speedup_vs_nccl,"
-        "evaluator\n",
+        "speedup_vs_nccl_low,speedup_vs_nccl_high,speedup_vs_autoccl_low,"
+        "speedup_vs_autoccl_high,evaluator\n",
         table->cli->out);
     for (int i = 0; i < table->case_count; i++) {
         for (int s = 0; s < table->strategy_count; s++) {
@@ -187,11 +210,44 @@ static void put_seeds(struct sim_json *json, const struct search_compared *row)
     }
 }
 
+/* Members of a row or a mean, where machines were drawn. */
+static void put_ends(struct sim_json *json,
+                     const struct search_comparison *table,
+                     const struct search_filter *filter,
+                     int strategy)
+{
+    static const char *const names[][3] = {
+        {"nccl", "speedup_vs_nccl_low", "speedup_vs_nccl_high"},
+        {"autoccl", "speedup_vs_autoccl_low", "speedup_vs_autoccl_high"}};
+
+    for (int i = 0; table->uncertainty != NULL && i < 2; i++) {
+        struct search_interval interval =
+            search_mean_interval(table, filter, strategy, names[i][0]);
+
+        sim_json_number(json, names[i][1], interval.low);
+        sim_json_number(json, names[i][2], interval.high);
+    }
+}
+
+static void put_uncertainty(struct sim_json *root,
+                            const struct search_comparison *table)
+{
+    struct sim_json *json;
+
+    if (table->uncertainty != NULL) {
+        json = sim_json_put_object(root, "uncertainty");
+        sim_json_count(json, "machines", table->uncertainty->machines);
+        sim_json_count(json, "left_out", table->uncertainty->left_out);
+    }
+}
+
 static void append_row(struct sim_json *rows,
                        const struct search_comparison *table,
                        const struct search_compared *row)
 {
-    uint64_t budget = table->budgets[row - row->of->rows];
+    const struct search_filter only = {NULL, NULL, row->of};
+    int strategy = (int)(row - row->of->rows);
+    uint64_t budget = table->budgets[strategy];
     const struct search_case *of = row->of;
     const struct search_times *times = &row->tuned.times;
     struct sim_json *json = sim_json_append(rows);
@@ -212,6 +268,7 @@ static void append_row(struct sim_json *rows,
                     search_speedup_ratio(table, row, "nccl"));
     sim_json_number(json, "speedup_vs_autoccl",
                     search_speedup_ratio(table, row, "autoccl"));
+    put_ends(json, table, &only, strategy);
     sim_json_count(json, "evaluations", row->tuned.outcome.evaluations);
     if (budget > 0) {
         sim_json_count(json, "budget", (int64_t)budget);
@@ -249,6 +306,7 @@ static void append_means(struct sim_json *means,
                         search_mean_ratio(table, filter, i, "nccl"));
         sim_json_number(json, "speedup_vs_autoccl",
                         search_mean_ratio(table, filter, i, "autoccl"));
+        put_ends(json, table, filter, i);
     }
 }
 
@@ -264,9 +322,9 @@ static void put_means(struct sim_json *root,
         model_arena_array(table->cli->arena, room, sizeof(*clusters));
     int family_count = search_families(table, families);
 
-    append_means(means, table, &(struct search_filter){NULL, NULL});
+    append_means(means, table, &(struct search_filter){NULL, NULL, NULL});
     for (int i = 0; i < family_count; i++) {
-        struct search_filter filter = {families[i], NULL};
+        struct search_filter filter = {families[i], NULL, NULL};
         int cluster_count = search_clusters(table, &filter, clusters);
 
         append_means(means, table, &filter);
@@ -287,7 +345,7 @@ static void put_claims(struct sim_json *root,
     int family_count = search_families(table, families);
 
     for (int i = 0; i < family_count; i++) {
-        const struct search_filter filter = {families[i], NULL};
+        const struct search_filter filter = {families[i], NULL, NULL};
         const struct model_claim *claims[SEARCH_CLAIMS_MAX];
         int count = search_claims(table, &filter, claims);
 
@@ -315,6 +373,7 @@ enum model_status search_comparison_json(const struct search_comparison *table)
     sim_json_text(root, "evaluator", table->evaluator->name);
     search_put_noise(table->cli, root);
     sim_report_put_overrides(table->cli, root);
+    put_uncertainty(root, table);
     rows = sim_json_put_array(root, "rows");
     for (int i = 0; i < table->case_count; i++) {
         for (int s = 0; s < table->strategy_count; s++) {

@@ -35,7 +35,18 @@ static void print_mean_line(const struct search_comparison *table,
 
     (void)fprintf(out, "  over %-8s %-16s", over, title);
     for (int i = 0; i < table->strategy_count; i++) {
-        (void)fprintf(out, " %8.3f", search_mean_ratio(table, filter, i, over));
+        double ratio = search_mean_ratio(table, filter, i, over);
+        struct search_interval interval;
+        char text[64];
+
+        if (table->uncertainty == NULL) {
+            (void)fprintf(out, " %8.3f", ratio);
+            continue;
+        }
+        interval = search_mean_interval(table, filter, i, over);
+        (void)fprintf(
+            out, " %*s", SEARCH_INTERVAL_WIDTH,
+            search_interval_print(ratio, &interval, text, sizeof(text)));
     }
     (void)fputc('\n', out);
 }
@@ -51,7 +62,9 @@ static void print_means(const struct search_comparison *table,
 
     (void)fprintf(out, "\n%-31s", title);
     for (int i = 0; i < table->strategy_count; i++) {
-        (void)fprintf(out, " %8s", table->strategies[i]->name);
+        (void)fprintf(out, " %*s",
+                      table->uncertainty != NULL ? SEARCH_INTERVAL_WIDTH : 8,
+                      table->strategies[i]->name);
     }
     (void)fputc('\n', out);
     for (int b = 0; b < BASELINES; b++) {
@@ -59,7 +72,7 @@ static void print_means(const struct search_comparison *table,
             continue;
         }
         for (int i = 0; i < cluster_count && cluster_count > 1; i++) {
-            struct search_filter here = {filter->family, clusters[i]};
+            struct search_filter here = {filter->family, clusters[i], NULL};
 
             print_mean_line(table, &here, baselines[b], clusters[i]);
         }
@@ -149,7 +162,7 @@ static void print_gains(const struct search_comparison *table,
     }
     (void)fputs("  lagom gains over nccl:", out);
     for (int i = 0; i < count; i++) {
-        struct search_filter here = {filter->family, clusters[i]};
+        struct search_filter here = {filter->family, clusters[i], NULL};
 
         (void)fprintf(
             out, "%s %.1f %% on %s", i > 0 ? "," : "",
@@ -220,11 +233,11 @@ void search_means_print(const struct search_comparison *table)
     const char **families = model_arena_array(
         table->cli->arena, (size_t)table->case_count + 1, sizeof(*families));
     int count = search_families(table, families);
-    const struct search_filter all = {NULL, NULL};
+    const struct search_filter all = {NULL, NULL, NULL};
     struct search_tally tally = search_tally(table, &all, NULL);
 
     for (int i = 0; i < count && count > 1; i++) {
-        struct search_filter filter = {families[i], NULL};
+        struct search_filter filter = {families[i], NULL, NULL};
 
         print_group(table, &filter,
                     model_arena_format(table->cli->arena, "geometric means, %s",

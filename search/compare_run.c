@@ -1,29 +1,17 @@
 /*
  * compare_run.c - the cases of the table side by side, in threads.
  *
- * A thread takes the next case, and has arenas and errors for it alone: runs of
- * a case, with other seeds too, share what was measured. Inputs are read before
- * and only looked at. So the table does not depend on the
- * number of threads. Cases are taken in order and none after one has failed:
- * the first that fails is the same for any number of threads, and its faults
- * are the table's.
+ * Each case has arenas and errors of its own: runs of a case, with other seeds
+ * too, share what was measured. Inputs are read before and only looked at. So
+ * the table does not depend on the number of threads, and the faults of the
+ * first case that fails are the table's.
  */
 #include "search/compare.h"
 
+#include "search/crew.h"
 #include "search/least.h"
 
 #include <math.h>
-#include <pthread.h>
-#include <unistd.h>
-
-enum { THREADS_MAX = 256 };
-
-struct crew {
-    struct search_comparison *table;
-    pthread_mutex_t lock; /* of what follows */
-    int next;
-    bool failed;
-};
 
 /* The runs of a case, row by row. */
 struct runs {
@@ -104,9 +92,9 @@ static void sum_up(struct model_arena *arena,
     }
 }
 
-static enum model_status run_strategies(struct search_comparison *table,
-                                        struct search_case *of,
-                                        int number)
+enum model_status search_case_run(struct search_comparison *table,
+                                  struct search_case *of,
+                                  const char *label)
 {
     struct sim_cli cli = *table->cli;
     struct runs runs;
@@ -116,12 +104,8 @@ static enum model_status run_strategies(struct search_comparison *table,
     cli.arena = of->arena;
     cli.errors = &of->errors;
     list_runs(of->arena, table, &runs);
-    status = search_tune_all(
-        &cli, &of->input,
-        model_arena_format(of->arena, "%d of %d, %s on %s, ", number + 1,
-                           table->case_count, of->input.workload.name,
-                           of->input.topology.name),
-        runs.entries, runs.count, runs.tuned);
+    status = search_tune_all(&cli, &of->input, label, runs.entries, runs.count,
+                             runs.tuned);
     if (status != MODEL_OK) {
         return status;
     }
@@ -129,7 +113,6 @@ static enum model_status run_strategies(struct search_comparison *table,
         take_median(of->arena, &runs, first, runs_of(table, s), &of->rows[s]);
         first += runs_of(table, s);
     }
-    sum_up(of->arena, table, of);
     return MODEL_OK;
 }
 
@@ -138,60 +121,32 @@ static enum model_status
 run_case(struct search_comparison *table, struct search_case *of, int number)
 {
     jmp_buf out_of_memory;
+    enum model_status status;
 
     if (of->arena == NULL || setjmp(out_of_memory) != 0) {
         return MODEL_FAULT;
     }
     (void)model_arena_guard(of->arena, &out_of_memory);
-    return run_strategies(table, of, number);
+    status = search_case_run(
+        table, of,
+        model_arena_format(of->arena, "%d of %d, %s on %s, ", number + 1,
+                           table->case_count, of->input.workload.name,
+                           of->input.topology.name));
+    if (status == MODEL_OK) {
+        sum_up(of->arena, table, of);
+    }
+    return status;
 }
 
-/* A thread: cases until there are no more. */
-static void *work(void *context)
+static bool work(void *context, int index)
 {
-    struct crew *crew = context;
+    struct search_comparison *table = context;
+    struct search_case *of = table->cases[index];
 
-    for (;;) {
-        struct search_case *of = NULL;
-        int number;
-
-        (void)pthread_mutex_lock(&crew->lock);
-        number = crew->next;
-        if (!crew->failed && number < crew->table->case_count) {
-            of = crew->table->cases[number];
-            crew->next++;
-        }
-        (void)pthread_mutex_unlock(&crew->lock);
-        if (of == NULL) {
-            return NULL;
-        }
-        of->arena = model_arena_new();
-        of->errors.arena = of->arena;
-        of->status = run_case(crew->table, of, number);
-        if (of->status != MODEL_OK) {
-            (void)pthread_mutex_lock(&crew->lock);
-            crew->failed = true;
-            (void)pthread_mutex_unlock(&crew->lock);
-        }
-    }
-}
-
-/* -j, or a thread for each core; not more than there are cases, and one where
- * they would measure on the same GPUs. */
-static int thread_count(const struct search_comparison *table)
-{
-    uint64_t jobs = table->cli->options.jobs;
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    int count;
-
-    if (jobs == 0) {
-        jobs = cores > 0 ? (uint64_t)cores : 1;
-    }
-    count = jobs < THREADS_MAX ? (int)jobs : THREADS_MAX;
-    if (table->evaluator->measures) {
-        count = 1;
-    }
-    return count < table->case_count ? count : table->case_count;
+    of->arena = model_arena_new();
+    of->errors.arena = of->arena;
+    of->status = run_case(table, of, index);
+    return of->status == MODEL_OK;
 }
 
 /* The faults of the first case that failed. */
@@ -215,22 +170,13 @@ static enum model_status first_fault(struct search_comparison *table)
 
 enum model_status search_cases_run(struct search_comparison *table)
 {
-    struct crew crew = {.table = table};
-    pthread_t threads[THREADS_MAX];
-    int wanted = thread_count(table);
-    int started = 0;
+    struct search_crew_work cases = {work, table, table->case_count};
 
-    (void)pthread_mutex_init(&crew.lock, NULL);
-    /* This thread works, too: so it goes on where no other can be started. */
-    while (started < wanted - 1 &&
-           pthread_create(&threads[started], NULL, work, &crew) == 0) {
-        started++;
-    }
-    (void)work(&crew);
-    for (int i = 0; i < started; i++) {
-        (void)pthread_join(threads[i], NULL);
-    }
-    (void)pthread_mutex_destroy(&crew.lock);
+    /* They would measure on the same GPUs. */
+    search_crew_run(&cases, table->evaluator->measures
+                                ? 1
+                                : search_crew_threads(table->cli->options.jobs,
+                                                      table->case_count));
     return first_fault(table);
 }
 

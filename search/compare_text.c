@@ -1,7 +1,7 @@
 /*
  * compare_text.c - the speedup table as text.
  */
-#include "search/compare.h"
+#include "search/uncertainty.h"
 
 #include "build/version.h"
 #include "sim/report.h"
@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { VERDICT_WIDTH = 11 }; /* "1.184 above" */
+enum { VERDICT_WIDTH = 11, RATIO_WIDTH = 5 }; /* "1.184 above", "1.184" */
 
 /* What the columns need. */
 struct layout {
@@ -19,6 +19,7 @@ struct layout {
     bool families;                    /* have a heading each */
     bool trials;                      /* were made under noise */
     bool seeds;                       /* have a spread */
+    bool sure;                        /* speedups have intervals */
 };
 
 static int wider(int width, const char *text)
@@ -30,7 +31,7 @@ static int wider(int width, const char *text)
 
 static struct layout lay_out(const struct search_comparison *table)
 {
-    const struct search_filter all = {NULL, NULL};
+    const struct search_filter all = {NULL, NULL, NULL};
     struct layout layout = {.topology = 8, .workload = 8, .strategy = 8};
 
     for (int i = 0; i < table->case_count; i++) {
@@ -46,9 +47,20 @@ static struct layout lay_out(const struct search_comparison *table)
     layout.autoccl = search_strategy_index(table, "autoccl") >= 0;
     layout.trials = table->cli->options.trials > 0;
     layout.seeds = table->seeds > 1;
+    layout.sure = table->uncertainty != NULL;
     layout.judged =
         !layout.trials && search_tally(table, &all, NULL).judged > 0;
     return layout;
+}
+
+/* Of a speedup with what stands beside it, at least. */
+static int speedup_width(const struct layout *layout)
+{
+    int verdict = layout->judged ? VERDICT_WIDTH : 0;
+
+    return layout->sure ? verdict + SEARCH_INTERVAL_WIDTH -
+                              (layout->judged ? RATIO_WIDTH : 0)
+                        : verdict;
 }
 
 static void print_header(const struct search_comparison *table,
@@ -56,7 +68,7 @@ static void print_header(const struct search_comparison *table,
 {
     FILE *out = table->cli->out;
 
-    int width = layout->judged ? VERDICT_WIDTH : 0;
+    int width = speedup_width(layout);
 
     (void)fprintf(out, "%-*s GPUs %-*s %-*s iteration ms %-*s",
                   layout->topology, "topology", layout->workload, "workload",
@@ -72,7 +84,17 @@ static void print_header(const struct search_comparison *table,
                                  : " best    gap  bound");
 }
 
-/* A speedup, with its verdict where there are verdicts. */
+char *search_interval_print(double ratio,
+                            const struct search_interval *interval,
+                            char *buffer,
+                            size_t buffer_bytes)
+{
+    (void)snprintf(buffer, buffer_bytes, "%.2f (%.2f to %.2f)", ratio,
+                   interval->low, interval->high);
+    return buffer;
+}
+
+/* A speedup and how sure it is, with its verdict where there are verdicts. */
 static void print_speedup(const struct search_comparison *table,
                           const struct search_compared *row,
                           const struct layout *layout,
@@ -80,16 +102,26 @@ static void print_speedup(const struct search_comparison *table,
                           int width)
 {
     FILE *out = table->cli->out;
+    const struct search_filter only = {NULL, NULL, row->of};
     struct search_verdict verdict;
-
+    struct search_interval interval;
     double ratio = search_speedup_ratio(table, row, over);
+    char text[64];
 
+    if (layout->sure) {
+        interval = search_mean_interval(table, &only,
+                                        (int)(row - row->of->rows), over);
+        (void)fprintf(
+            out, " %*s", SEARCH_INTERVAL_WIDTH,
+            search_interval_print(ratio, &interval, text, sizeof(text)));
+    } else {
+        (void)fprintf(out, " %*.3f", layout->judged ? RATIO_WIDTH : width,
+                      ratio);
+    }
     if (layout->judged) {
         (void)fprintf(
-            out, " %5.3f %-5s", ratio,
+            out, " %-5s",
             search_judge_over(table, row, over, &verdict) ? verdict.word : "");
-    } else {
-        (void)fprintf(out, " %*.3f", width, ratio);
     }
 }
 
@@ -256,6 +288,29 @@ static void print_noise(const struct search_comparison *table)
     (void)fputs("all times shown are without noise\n", table->cli->out);
 }
 
+static void print_uncertainty(const struct search_comparison *table)
+{
+    const struct search_uncertainty *found = table->uncertainty;
+    FILE *out = table->cli->out;
+
+    if (found == NULL) {
+        return;
+    }
+    (void)fprintf(
+        out, "(low to high): %s of %d machines drawn by the covariance of ",
+        found->machines - found->left_out < SEARCH_MACHINES_SURE
+            ? "the least and the most"
+            : "95 %",
+        found->machines);
+    model_text_print(table->cli->params->file, out);
+    (void)fputs(",\n  each searched anew", out);
+    if (found->left_out > 0) {
+        (void)fprintf(out, "; %d of them cannot be and are left out",
+                      found->left_out);
+    }
+    (void)fputc('\n', out);
+}
+
 void search_comparison_text(const struct search_comparison *table)
 {
     struct layout layout = lay_out(table);
@@ -274,6 +329,7 @@ void search_comparison_text(const struct search_comparison *table)
     }
     print_noise(table);
     print_seeds(table);
+    print_uncertainty(table);
     for (int i = 0; i < table->strategy_count; i++) {
         if (table->budgets[i] > 0) {
             (void)fprintf(out, "%s: at a budget of %llu iterations measured\n",

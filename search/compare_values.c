@@ -66,7 +66,8 @@ double search_gap_ratio(const struct search_compared *row, double than_us)
 bool search_filter_takes(const struct search_filter *filter,
                          const struct search_case *of)
 {
-    return (filter->family == NULL ||
+    return (filter->only == NULL || filter->only == of) &&
+           (filter->family == NULL ||
             strcmp(filter->family, of->family) == 0) &&
            (filter->cluster == NULL ||
             strcmp(filter->cluster, of->cluster) == 0);

@@ -54,12 +54,13 @@ struct sim_options {
     int ranks;                                /* enum sim_rank_mode */
     int form;                                 /* enum sim_form */
     uint64_t seed;
-    uint64_t budget;  /* evaluations; 0: the strategy's own */
-    uint64_t repeats; /* measurements per evaluation; 0: 1 */
-    uint64_t trials;  /* compare: searches under noise */
-    uint64_t seeds;   /* compare: runs of what draws at random; 0: 1 */
-    uint64_t jobs;    /* compare: threads; 0: as many as cores */
-    uint64_t nodes;   /* import; 0: as the format has it */
+    uint64_t budget;      /* evaluations; 0: the strategy's own */
+    uint64_t repeats;     /* measurements per evaluation; 0: 1 */
+    uint64_t trials;      /* compare: searches under noise */
+    uint64_t seeds;       /* compare: runs of what draws at random; 0: 1 */
+    uint64_t jobs;        /* compare: threads; 0: as many as cores */
+    uint64_t uncertainty; /* compare: machines drawn; 0: none */
+    uint64_t nodes;       /* import; 0: as the format has it */
     bool quiet;
     bool verbose;
     bool check;
@@ -75,6 +76,7 @@ struct sim_cli {
     FILE *out;                         /* results, nothing else */
     FILE *log;                         /* messages and progress */
     const struct model_params *params; /* of --params, or NULL */
+    const double *params_shift; /* of their logarithms, or NULL: as fitted */
     const char *noted; /* topology whose notes were printed last, or NULL */
 };
 

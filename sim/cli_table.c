@@ -39,6 +39,8 @@ const struct sim_option sim_cli_options[] = {
      "searches under noise: how often do they find what they find without"},
     {"seeds", 0, NUMBER, SIM_CLI_COMPARE, AT(seeds), "NUMBER", NULL,
      "runs of strategies that draw at random; rows show the median one (1)"},
+    {"uncertainty", 0, NUMBER, SIM_CLI_COMPARE, AT(uncertainty), "NUMBER", NULL,
+     "intervals over so many machines drawn by the covariance of --params"},
     {"jobs", 'j', NUMBER, SIM_CLI_COMPARE, AT(jobs), "NUMBER", NULL,
      "threads that work side by side (one for each core)"},
     {"published", 0, FLAG, SIM_CLI_COMPARE, AT(published), NULL, NULL,

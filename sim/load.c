@@ -54,7 +54,7 @@ void sim_load_split(const struct sim_cli *cli,
     *for_workload = empty_sets(cli);
     if (cli->params != NULL) {
         const char *const *fitted =
-            model_params_sets(cli->arena, cli->params, NULL);
+            model_params_sets(cli->arena, cli->params, cli->params_shift);
 
         for (int i = 0; i < cli->params->count; i++) {
             for_topology->items[for_topology->count++] = fitted[i];
