@@ -155,12 +155,15 @@ static double kernel_us(const struct model_gpu *gpu,
     return model_channel_start_us(gpu, (enum model_protocol)config->protocol);
 }
 
+/* NCCL sets its channels up; copy engines and a kernel by itself have none. */
 static double start_us(const struct model_topology *topology,
-                       const struct model_config *config)
+                       const struct model_collective_task *task)
 {
-    double channels = config->algorithm == MODEL_COPY_ENGINE
-                          ? 0.0
-                          : (double)config->channels;
+    const struct model_config *config = task->config;
+    double channels =
+        config->algorithm == MODEL_COPY_ENGINE || task->kind == MODEL_RING_STEP
+            ? 0.0
+            : (double)config->channels;
 
     return kernel_us(&topology->gpu, config) +
            channels * topology->nccl.channel_setup_us;
@@ -187,7 +190,7 @@ model_collective_make(struct model_walk *walk,
         }
         result.crowded_hbm_ratio =
             fmax(result.crowded_hbm_ratio, result.hbm_ratio);
-        result.start_us = start_us(walk->fabric->topology, task->config);
+        result.start_us = start_us(walk->fabric->topology, task);
         result.fill_us += result.start_us;
     }
     return result;

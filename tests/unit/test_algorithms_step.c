@@ -40,6 +40,7 @@ static void a_step_by_hand(void **state)
             "gpu.hbm.latency=1 us",
             "gpu.l2_latency=0.5 us",
             "node.pcie.latency=7 us",
+            "nccl.channel_setup=10 us",
             rows[i].l2,
         };
         struct algorithm_case it = {
