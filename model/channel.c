@@ -68,9 +68,12 @@ static void set_trip(struct model_channel *channel,
                      enum model_protocol protocol,
                      double reuse_bytes)
 {
+    bool near = hop->kind == MODEL_HOP_NVLINK || hop->kind == MODEL_HOP_P2P;
     double memory_us = gpu->hbm_latency_us;
 
-    if (hop->kind == MODEL_HOP_SHM) {
+    if (near && protocol != MODEL_SIMPLE) {
+        memory_us = fifo_us(gpu, 0.0);
+    } else if (hop->kind == MODEL_HOP_SHM) {
         memory_us += topology->host.memory_latency_us;
     }
     channel->round_trip_us = memory_us;

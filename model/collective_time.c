@@ -64,9 +64,8 @@ double model_collective_fill_us(const struct model_collective *collective,
     return collective->fill_us + lockstep_us;
 }
 
-double
-model_collective_handover_us(const struct model_collective *collective,
-                             double fill_us)
+double model_collective_handover_us(const struct model_collective *collective,
+                                    double fill_us)
 {
     return collective->in_turn ? fill_us - collective->start_us : 0.0;
 }

@@ -4,8 +4,8 @@
  * All sizes are one workload: operations back to back on one stream, so that
  * each waits for the one before and none for the CPU, as nccl-tests launches
  * them. nccl-tests repeat each and print the mean: what only the first of equal
- * ones takes counts once. What NCCL chooses for each size comes from the problem that strategies
- * search: its baseline.
+ * ones takes counts once. What NCCL chooses for each size comes from the
+ * problem that strategies search: its baseline.
  */
 #include "search/perf.h"
 
@@ -176,8 +176,7 @@ static void fill_rows(struct search_perf *perf, const struct sim_result *result)
         if (row->count == 0) {
             continue;
         }
-        row->time_us =
-            sim_op_mean_us(&result->ops[op], SEARCH_PERF_REPEATS);
+        row->time_us = sim_op_mean_us(&result->ops[op], SEARCH_PERF_REPEATS);
         row->config = result->ops[op].config;
         row->algbw_bytes_per_us = (double)row->size_bytes / row->time_us;
         row->busbw_bytes_per_us = row->algbw_bytes_per_us * factor;

@@ -13,12 +13,12 @@ static struct sim_move move_of(const struct sim *sim,
 {
     const struct model_collective *cost = joint->cost;
     double wire_bytes = cost->channel_bytes * (double)cost->channels;
-    struct sim_move move = {.wire_bytes = wire_bytes,
-                            .hbm_bytes = wire_bytes * cost->hbm_ratio,
-                            .footprint_bytes = cost->footprint_bytes,
-                            .handover_us = model_collective_handover_us(
-                                cost, joint->fill_us),
-                            .limited_by = SIM_LIMITED_BY_CHANNELS};
+    struct sim_move move = {
+        .wire_bytes = wire_bytes,
+        .hbm_bytes = wire_bytes * cost->hbm_ratio,
+        .footprint_bytes = cost->footprint_bytes,
+        .handover_us = model_collective_handover_us(cost, joint->fill_us),
+        .limited_by = SIM_LIMITED_BY_CHANNELS};
 
     if (!(cost->channel_bytes > 0.0)) {
         return (struct sim_move){.limited_by = SIM_LIMITED_BY_CHANNELS};

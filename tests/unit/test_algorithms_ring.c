@@ -158,6 +158,42 @@ static void channels_are_set_up(void **state)
     assert_near(cost_of(*state, &it).start_us, 0, 0);
 }
 
+/*
+ * 4000 bytes/us and no latency. recvCopySend 1, recvReduceSend 0.8: loads 0.2,
+ * stores 0.4, so recvReduceCopySend 1.2; a send and a recv 1.2. 2 ranks: 2.4 in
+ * 2 steps; 4: 2.4 + 2 x 1.8 in 6; 10: 2.4 + 8 x 1.8 in 18.
+ */
+static void work_of_an_all_reduce(void **state)
+{
+    static const char *const sets[] = {"gpu.channel.warp_in_flight=1 GB",
+                                       "gpu.channel.issue_rate=4 GB/s",
+                                       "gpu.channel.rate=1 TB/s",
+                                       "gpu.channel.sync=0 us",
+                                       "gpu.channel.reduce=0.8",
+                                       "gpu.channel.exchange=1.2",
+                                       "gpu.hbm.latency=0 us",
+                                       "node.nvlink.latency=0 us"};
+    static const struct {
+        int ranks;
+        double ratio;
+    } rows[] = {{2, 1.2}, {4, 1}, {10, 14 / 15.0}};
+
+    for (int i = 0; i < FIXTURE_COUNT(rows); i++) {
+        struct algorithm_case it = {
+            .topology = fixture_topology(
+                *state,
+                model_arena_format(*state, "1x%d gpu:a100 nvswitch",
+                                   rows[i].ranks),
+                sets, FIXTURE_COUNT(sets)),
+            .kind = MODEL_ALL_REDUCE,
+            .size_bytes = 1e9,
+            .config = config_of(MODEL_RING, MODEL_SIMPLE, 2, 512, 524288)};
+
+        assert_near_ratio(cost_of(*state, &it).channel_bytes_per_us,
+                          4000 / rows[i].ratio, 1e-12);
+    }
+}
+
 /* -- protocols -- */
 
 /*
@@ -261,6 +297,7 @@ int main(void)
         cmocka_unit_test(bytes_of_a_chain),
         cmocka_unit_test(a_chain_by_hand),
         cmocka_unit_test(channels_are_set_up),
+        cmocka_unit_test(work_of_an_all_reduce),
         cmocka_unit_test(wire_bytes),
         cmocka_unit_test(ll128_needs_nvlink),
         cmocka_unit_test(families_add_up),
