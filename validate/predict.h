@@ -5,7 +5,8 @@
  * there, of the version that the row names or else the topology's. Rows of one
  * machine, number of ranks and version run back to back on one stream, as
  * nccl-tests launch them: an operation's time has the launch gap of a full
- * stream, but not the CPU's. A row with computation runs by itself, the
+ * stream, but not the CPU's, and is the mean of as many equal ones as
+ * nccl-tests repeat (search/perf.h). A row with computation runs by itself, the
  * computation on a second stream, both ready at once. What a row takes does not
  * depend on which others are predicted with it.
  */

@@ -10,6 +10,7 @@
 #include "model/node_merge.h"
 #include "model/workload_build.h"
 #include "search/explain_words.h"
+#include "search/perf.h"
 
 #include <string.h>
 
@@ -177,11 +178,12 @@ static enum model_status make_workload(struct run *run,
 
 static void take_collective(const struct sim *sim,
                             const struct sim_op_result *result,
+                            int repeats,
                             struct validate_prediction *prediction)
 {
     char name[96];
 
-    prediction->time_us = result->end_us - result->start_us;
+    prediction->time_us = sim_op_mean_us(result, repeats);
     prediction->config = result->config;
     prediction->moving_us = result->move->moving_us;
     prediction->limited_by = "channels";
@@ -196,6 +198,8 @@ static void take_results(const struct run *run,
                          const struct sim_result *result,
                          struct validate_prediction *predictions)
 {
+    int repeats = run->machine->computation != NULL ? 1 : SEARCH_PERF_REPEATS;
+
     for (int i = 0; i < run->row_count; i++) {
         struct validate_prediction *prediction = &predictions[run->rows[i]];
 
@@ -206,7 +210,8 @@ static void take_results(const struct run *run,
                 result->ops[0].end_us - result->ops[0].start_us;
         }
         if (run->first + i < run->workload.op_count) {
-            take_collective(sim, &result->ops[run->first + i], prediction);
+            take_collective(sim, &result->ops[run->first + i], repeats,
+                            prediction);
         }
     }
 }
