@@ -132,7 +132,9 @@ simgrid: ## compare our sharing of links with SimGrid's, where it is installed
 
 validate: deps ## print how near models come to measurements, and the cost model to the simulator
 	@$(MAKE) all $(MODEL_BIN)
-	@BUILD_DIR=$(DIR) validate/replay.sh
+	@$(PROGRAM) validate --budget tests/accuracy.yaml
+	@echo; $(PROGRAM) validate autoccl-a40-allgather --format csv | \
+		awk -f validate/peaks.awk
 	@BUILD_DIR=$(DIR) validate/gemm.sh
 	@BUILD_DIR=$(DIR) validate/model.sh
 	@echo; BUILD_DIR=$(DIR) validate/patterns.sh
@@ -177,7 +179,7 @@ PRIVATE   := model/collective_parts.h model/node_build.h model/node_merge.h mode
 	search/explain_change.h search/explain_words.h search/explain_print.h search/paragraph.h search/memo.h \
 	search/candidates.h search/forest.h search/lagom_climb.h search/probe.h search/surrogate.h search/surrogate_parts.h \
 	sim/window_beside.h sim/window_span.h validate/record_columns.h \
-	validate/predict_parts.h
+	validate/predict_parts.h validate/verdict_print.h validate/cmd_validate.h
 HEADERS   := $(filter-out $(PRIVATE),$(wildcard $(FOLDERS:%=%/*.h)))
 
 define PC_FILE
@@ -205,7 +207,7 @@ install: all ## install under PREFIX (/usr/local), below DESTDIR if set
 		install -D -m 644 $$file $(DESTDIR)$(includedir)/lagom/$$file || \
 			exit 1; \
 	done
-	$(Q)find topologies workloads -type f -exec install -D -m 644 {} \
+	$(Q)find topologies workloads validate/records -type f -exec install -D -m 644 {} \
 		$(DESTDIR)$(datadir)/lagom/{} \;
 
 uninstall: ## remove what install put there

@@ -69,7 +69,15 @@ static int search_places(struct model_arena *arena, const char **places)
     return count;
 }
 
-/* The shipped names in a folder, without ".yaml", ended by NULL. */
+/* Where a data file's ending begins in its name, or NULL. */
+static const char *ending_of(const char *name)
+{
+    const char *dot = strstr(name, ".yaml");
+
+    return dot != NULL ? dot : strstr(name, ".csv");
+}
+
+/* The shipped names in a folder, without their ending, ended by NULL. */
 static const char *const *shipped_names(struct model_arena *arena,
                                         const char *const *places,
                                         int place_count,
@@ -86,7 +94,7 @@ static const char *const *shipped_names(struct model_arena *arena,
 
         while (listing != NULL && count < NAMES_MAX &&
                (entry = readdir(listing)) != NULL) {
-            const char *dot = strstr(entry->d_name, ".yaml");
+            const char *dot = ending_of(entry->d_name);
 
             if (dot != NULL) {
                 names[count++] = model_arena_text_n(
@@ -106,9 +114,9 @@ static const char *in_place(struct model_arena *arena,
                             const char *folder,
                             const char *name)
 {
-    static const char *const endings[] = {".yaml", ""};
+    static const char *const endings[] = {".yaml", ".csv", ""};
 
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 3; i++) {
         const char *path = model_arena_format(arena, "%s/%s/%s%s", place,
                                               folder, name, endings[i]);
 
@@ -126,6 +134,61 @@ const char *const *model_file_names(struct model_arena *arena,
     int count = search_places(arena, places);
 
     return shipped_names(arena, places, count, folder);
+}
+
+static int compare_texts(const void *left, const void *right)
+{
+    return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
+/* The files of a folder with an ending, ended by NULL; returns how many. */
+static int list_files(struct model_arena *arena,
+                      const char *folder,
+                      const char *ending,
+                      const char **paths)
+{
+    DIR *listing = opendir(folder);
+    const struct dirent *entry;
+    int count = 0;
+
+    while (listing != NULL && count < NAMES_MAX &&
+           (entry = readdir(listing)) != NULL) {
+        size_t length = strlen(entry->d_name);
+
+        if (length > strlen(ending) &&
+            strcmp(entry->d_name + length - strlen(ending), ending) == 0) {
+            paths[count++] =
+                model_arena_format(arena, "%s/%s", folder, entry->d_name);
+        }
+    }
+    if (listing != NULL) {
+        (void)closedir(listing);
+    }
+    paths[count] = NULL;
+    qsort(paths, (size_t)count, sizeof(*paths), compare_texts);
+    return count;
+}
+
+const char *const *model_file_shipped(struct model_arena *arena,
+                                      const char *folder,
+                                      const char *ending)
+{
+    const char *places[PLACES_MAX];
+    const char **paths =
+        model_arena_array(arena, NAMES_MAX + 1, sizeof(*paths));
+    int place_count = search_places(arena, places);
+
+    for (int i = 0; i < place_count; i++) {
+        const char *path =
+            strcmp(places[i], ".") == 0
+                ? folder
+                : model_arena_format(arena, "%s/%s", places[i], folder);
+
+        if (list_files(arena, path, ending, paths) > 0) {
+            break;
+        }
+    }
+    return paths;
 }
 
 /* Another folder that has the name, a GPU's for a topology's, say; or NULL. */

@@ -15,8 +15,9 @@
 #include <stdbool.h>
 
 /*
- * The path of `name` (with or without ".yaml") as written or in `folder`
- * ("topologies", "topologies/gpu", "workloads") of a search place. Returns
+ * The path of `name` (with or without ".yaml" or ".csv") as written or in
+ * `folder` ("topologies", "topologies/gpu", "workloads", "validate/records") of
+ * a search place. Returns
  * NULL after reporting the fault at `place` (key may be NULL), with the
  * nearest shipped name as hint. "-" stands for itself.
  */
@@ -35,6 +36,14 @@ const char *const *model_file_names(struct model_arena *arena,
  * there.
  */
 const char *model_file_beside(struct model_arena *arena, const char *program);
+
+/*
+ * The paths of the files with that ending in a folder of the first search place
+ * that has some, in the order of their names; ended by NULL.
+ */
+const char *const *model_file_shipped(struct model_arena *arena,
+                                      const char *folder,
+                                      const char *ending);
 
 /* True when the text names something in the file system. */
 bool model_file_exists(const char *path);

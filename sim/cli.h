@@ -50,6 +50,7 @@ struct sim_options {
     const char *step_factor, *step_bytes;     /* perf: from one to the next */
     const char *gpus, *data_type, *reduction; /* perf */
     const char *gpu, *name;                   /* import */
+    const char *min_size, *budget_file;       /* validate */
     int format;                               /* enum sim_format */
     int ranks;                                /* enum sim_rank_mode */
     int form;                                 /* enum sim_form */
@@ -89,7 +90,8 @@ enum sim_cli_command_bit {
     SIM_CLI_HELP = 16,
     SIM_CLI_EXPLAIN = 32,
     SIM_CLI_PERF = 64,
-    SIM_CLI_IMPORT = 128
+    SIM_CLI_IMPORT = 128,
+    SIM_CLI_VALIDATE = 256
 };
 
 struct sim_command {

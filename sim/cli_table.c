@@ -14,15 +14,22 @@ static const char *const formats[] = {"text", "json", "csv", NULL};
 static const char *const forms[] = {"yaml", "line", "xml", NULL};
 static const char *const rank_modes[] = {"folded", "all", NULL};
 
-#define AT(member)   offsetof(struct sim_options, member)
-#define SIMULATES    SIM_CLI_SIMULATES
-#define PREDICTS     (SIMULATES | SIM_CLI_PERF)
-#define ALL_COMMANDS (PREDICTS | SIM_CLI_SHOW | SIM_CLI_HELP | SIM_CLI_IMPORT)
-#define TAKES_SET    (PREDICTS | SIM_CLI_SHOW)
+#define AT(member) offsetof(struct sim_options, member)
+#define SIMULATES  SIM_CLI_SIMULATES
+#define PREDICTS   (SIMULATES | SIM_CLI_PERF)
+#define ALL_COMMANDS                                                           \
+    (PREDICTS | SIM_CLI_SHOW | SIM_CLI_HELP | SIM_CLI_IMPORT | SIM_CLI_VALIDATE)
+#define TAKES_SET (PREDICTS | SIM_CLI_SHOW | SIM_CLI_VALIDATE)
 
 const struct sim_option sim_cli_options[] = {
     {"topology", 't', LIST, PREDICTS, AT(topologies), "TOPOLOGY", NULL,
      "a file, a shipped name, or a line such as \"1x8 gpu:h100 nvswitch\""},
+    {"topology", 't', LIST, SIM_CLI_VALIDATE, AT(topologies), "TOPOLOGY", NULL,
+     "of all rows (what each names in its notes)"},
+    {"min-size", 0, TEXT, SIM_CLI_VALIDATE, AT(min_size), "SIZE", NULL,
+     "only collectives of so many bytes and more (1MiB)"},
+    {"budget", 0, TEXT, SIM_CLI_VALIDATE, AT(budget_file), "FILE", NULL,
+     "fail, with 4, where an accuracy there is exceeded"},
     {"workload", 'w', LIST, SIMULATES, AT(workloads), "WORKLOAD", NULL,
      "a file or a shipped name"},
     {"plan", 'p', TEXT, SIM_CLI_RUN | SIM_CLI_EXPLAIN, AT(plan), "FILE", NULL,

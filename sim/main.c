@@ -7,6 +7,7 @@
 #include "sim/cmd_import.h"
 #include "sim/cmd_show.h"
 #include "sim/load.h"
+#include "validate/cmd_validate.h"
 
 #include <errno.h>
 #include <string.h>
@@ -45,6 +46,13 @@ const struct sim_command sim_commands[] = {
      .operand_max = 1,
      .summary = "a collective over sizes, as nccl-tests would print it",
      .example = "lagom perf all_reduce -t dgx-h100-1node -b 8 -e 1G -f 2"},
+    {.name = "validate",
+     .bit = SIM_CLI_VALIDATE,
+     .run = validate_command_validate,
+     .operands = "[RECORDS...]",
+     .operand_max = SIM_CLI_LIST_MAX,
+     .summary = "hold the model against measurements: errors, ranks, the worst",
+     .example = "lagom validate validate/records/b300-default.csv"},
     {.name = "show",
      .bit = SIM_CLI_SHOW,
      .run = sim_command_show,

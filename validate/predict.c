@@ -67,6 +67,7 @@ static struct validate_machine machine_of(const struct grouping *grouping,
         .buffer_bytes = row->buffer_bytes,
         .nodes = row->nodes,
         .gpus_per_node = row->gpus / row->nodes,
+        .gpu = "",
         .computation = read_computation(grouping->arena, row)};
 }
 
@@ -114,6 +115,7 @@ static void group_rows(struct grouping *grouping, const char *topology)
             (void)add_machine(grouping, &machine);
         }
         add_row(grouping, at, i);
+        grouping->predictor->machine_of[i] = at;
     }
 }
 
@@ -142,9 +144,12 @@ static bool read_topology(struct model_arena *arena,
                                faults) == MODEL_OK;
 }
 
-/* Why nothing runs on a machine, or NULL; faults of files are reported. */
+/*
+ * Why nothing runs on a machine, or NULL, and then what GPU it has; faults of
+ * files are reported.
+ */
 static const char *reason_of(struct model_arena *arena,
-                             const struct validate_machine *machine,
+                             struct validate_machine *machine,
                              struct model_errors *errors)
 {
     const char *name = machine->topology;
@@ -167,11 +172,13 @@ static const char *reason_of(struct model_arena *arena,
         return model_arena_format(arena, "%s with %d nodes: %s", name,
                                   machine->nodes, message);
     }
-    return machine->gpus_per_node > topology.gpus_per_node
-               ? model_arena_format(arena, "%d GPUs a node, %s has %d",
-                                    machine->gpus_per_node, name,
-                                    topology.gpus_per_node)
-               : NULL;
+    if (machine->gpus_per_node > topology.gpus_per_node) {
+        return model_arena_format(arena, "%d GPUs a node, %s has %d",
+                                  machine->gpus_per_node, name,
+                                  topology.gpus_per_node);
+    }
+    machine->gpu = topology.gpu.name;
+    return NULL;
 }
 
 /* Each place is judged once, and the faults of a file are told once. */
@@ -188,6 +195,7 @@ static void find_reasons(struct grouping *grouping, struct model_errors *errors)
                      0)) {
             same++;
         }
+        machine->gpu = grouping->machines[same].gpu;
         machine->reason = same < i
                               ? grouping->machines[same].reason
                               : reason_of(grouping->arena, machine, errors);
@@ -212,12 +220,23 @@ validate_predictor_make(struct model_arena *arena,
     if ((*predictor)->versions == NULL) {
         return MODEL_BAD_INPUT;
     }
+    (*predictor)->machine_of =
+        model_arena_array(arena, (size_t)records->count, sizeof(int));
     grouping.predictor = *predictor;
     group_rows(&grouping, topology);
     find_reasons(&grouping, errors);
     (*predictor)->machines = grouping.machines;
     (*predictor)->machine_count = grouping.count;
     return errors->count == before ? MODEL_OK : MODEL_BAD_INPUT;
+}
+
+struct validate_place
+validate_predictor_place(const struct validate_predictor *predictor, int row)
+{
+    const struct validate_machine *machine =
+        &predictor->machines[predictor->machine_of[row]];
+
+    return (struct validate_place){machine->topology, machine->gpu};
 }
 
 /* -- all machines -- */

@@ -21,7 +21,8 @@ struct validate_prediction {
     struct model_config config;
     const char *limited_by; /* what set the collective's pace, as explain names
                                it: "NVLink"; "channels": its own; "": none */
-    double moving_us;       /* of time_us; the rest is launch, start and fill */
+    double launch_us;       /* of time_us: from ready to resident */
+    double moving_us;       /* of time_us; the rest is start and fill */
     bool left_out;          /* no such topology, or it cannot run there */
     const char *reason;     /* why it was left out; lives as long as the
                                predictor and what scratch holds */
@@ -44,6 +45,15 @@ validate_predictor_make(struct model_arena *arena,
                         const char *topology,
                         struct validate_predictor **predictor,
                         struct model_errors *errors);
+
+/* The machine of a row, for reports; gpu is "" where it is left out. */
+struct validate_place {
+    const char *topology; /* as named */
+    const char *gpu;      /* its name */
+};
+
+struct validate_place
+validate_predictor_place(const struct validate_predictor *predictor, int row);
 
 /*
  * Predict the rows marked in `wanted` (by row; NULL: all) with the overrides of

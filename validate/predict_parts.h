@@ -15,6 +15,7 @@ struct validate_machine {
     double buffer_bytes;
     int nodes, gpus_per_node;             /* that take part */
     const struct model_node *computation; /* an op; NULL: collectives alone */
+    const char *gpu;                      /* "" where reason is set */
     const char *reason;                   /* why none can run, or NULL */
     bool faulty;                          /* it told of its topology's faults */
     const int *rows;
@@ -27,6 +28,7 @@ struct validate_predictor {
     int version_count;
     const struct validate_machine *machines;
     int machine_count;
+    int *machine_of; /* by row */
 };
 
 /*

@@ -12,6 +12,7 @@
 #include "search/explain_words.h"
 #include "search/perf.h"
 
+#include <math.h>
 #include <string.h>
 
 /* A simulation of rows of a machine. */
@@ -133,6 +134,12 @@ static void add_op(struct model_builder *builder,
                           .config = row->config,
                           .place = row->place};
 
+    if (row->kind == MODEL_OP_RING_STEP) {
+        /* The one way that it can be done. */
+        op.config.algorithm = MODEL_RING;
+        op.config.protocol = MODEL_SIMPLE;
+        op.config.transport = MODEL_P2P;
+    }
     op.stream = model_builder_stream(builder, "collectives",
                                      run->machine->computation != NULL ? 1 : 0);
     (void)model_builder_add(builder, &op);
@@ -176,6 +183,13 @@ static enum model_status make_workload(struct run *run,
 
 /* -- the simulation -- */
 
+/* In whole picoseconds, as times are simulated: equal ones are equal numbers,
+ * whatever ran before. */
+static double in_picoseconds(double time_us)
+{
+    return round(time_us * 1e6) / 1e6;
+}
+
 static void take_collective(const struct sim *sim,
                             const struct sim_op_result *result,
                             int repeats,
@@ -183,14 +197,25 @@ static void take_collective(const struct sim *sim,
 {
     char name[96];
 
-    prediction->time_us = sim_op_mean_us(result, repeats);
+    prediction->time_us = in_picoseconds(sim_op_mean_us(result, repeats));
     prediction->config = result->config;
+    prediction->launch_us = result->run_us - result->start_us;
     prediction->moving_us = result->move->moving_us;
     prediction->limited_by = "channels";
     if (result->move->limited_by != SIM_LIMITED_BY_CHANNELS) {
         prediction->limited_by = search_words_resource(sim_resource_name(
             sim, result->move->limited_by, name, sizeof(name)));
     }
+}
+
+/* A collective of one GPU, where nccl-tests copy. */
+static bool is_lonely(const struct run *run, int index)
+{
+    const struct validate_record *row =
+        &run->predictor->records->rows[run->rows[index]];
+
+    return row->gpus == 1 && row->kind != MODEL_UNSET &&
+           row->kind != MODEL_OP_RING_STEP;
 }
 
 static void take_results(const struct run *run,
@@ -207,9 +232,12 @@ static void take_results(const struct run *run,
             .config = model_config_none(), .limited_by = ""};
         if (run->machine->computation != NULL) {
             prediction->computation_us =
-                result->ops[0].end_us - result->ops[0].start_us;
+                in_picoseconds(result->ops[0].end_us - result->ops[0].start_us);
         }
-        if (run->first + i < run->workload.op_count) {
+        if (is_lonely(run, i)) {
+            prediction->left_out = true;
+            prediction->reason = "one GPU has nobody to talk to";
+        } else if (run->first + i < run->workload.op_count) {
             take_collective(sim, &result->ops[run->first + i], repeats,
                             prediction);
         }
