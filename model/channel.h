@@ -20,8 +20,9 @@
  * for no more. (AutoCCL's figure 3 has such chunks, 6 KB with 96 threads and 12
  * KB with 192.) Elsewhere loads cross the bus and L is R. LL and LL128 post
  * their stores, so R is only the polling of the own FIFO, where a line is in L2
- * when the peer has just written it; b and the caps count wire bytes. The synchronisation is the GPU's, plus the hop's latency, plus
- * that of host memory (SHM) or the proxy's work (network).
+ * when the peer has just written it; b and the caps count wire bytes. The
+ * synchronisation is the GPU's, plus the hop's latency, plus that of host
+ * memory (SHM) or the proxy's work (network).
  *
  * A slot of the FIFO is used again when all its slots have been, and by then
  * reuse_bytes have passed through L2: over and over the same addresses, so that

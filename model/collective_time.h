@@ -45,12 +45,11 @@ double model_collective_fill_us(const struct model_collective *collective,
  * work on this one. Each rank takes W = start + channel_bytes / rate for each,
  * in the order of the chain: a line of equal servers, which one collective
  * leaves every W, however full the FIFOs between them are. What a lone one
- * takes longer, its first chunk's way, is paid once. 0 for all else: there every
- * rank needs data of every other.
+ * takes longer, its first chunk's way, is paid once. 0 for all else: there
+ * every rank needs data of every other.
  */
-double
-model_collective_handover_us(const struct model_collective *collective,
-                             double fill_us);
+double model_collective_handover_us(const struct model_collective *collective,
+                                    double fill_us);
 
 /* The rate of one channel with nothing else on the machine, bytes/us. */
 double

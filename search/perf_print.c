@@ -69,15 +69,14 @@ static void print_head(const struct sim_cli *cli,
     (void)fprintf(out, "# %s\n",
                   sim_report_guesses(perf->topology, guesses, sizeof(guesses)));
     sim_report_overrides(cli, "# ");
-    (void)fprintf(out,
-                  "# nThread 1 nGpus %d minBytes %" PRId64 " maxBytes %" PRId64
-                  " step: %" PRId64 "(%s) warmup iters: 0 iters: %d "
-                  "agg iters: 1 validation: 0 graph: 0\n",
-                  perf->nodes * perf->gpus_per_node, perf->min_bytes,
-                  perf->max_bytes,
-                  perf->step_factor > 0 ? perf->step_factor : perf->step_bytes,
-                  perf->step_factor > 0 ? "factor" : "bytes",
-                  SEARCH_PERF_REPEATS);
+    (void)fprintf(
+        out,
+        "# nThread 1 nGpus %d minBytes %" PRId64 " maxBytes %" PRId64
+        " step: %" PRId64 "(%s) warmup iters: 0 iters: %d "
+        "agg iters: 1 validation: 0 graph: 0\n",
+        perf->nodes * perf->gpus_per_node, perf->min_bytes, perf->max_bytes,
+        perf->step_factor > 0 ? perf->step_factor : perf->step_bytes,
+        perf->step_factor > 0 ? "factor" : "bytes", SEARCH_PERF_REPEATS);
     print_devices(out, perf);
     (void)fprintf(
         out,

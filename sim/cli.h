@@ -50,7 +50,11 @@ struct sim_options {
     const char *step_factor, *step_bytes;     /* perf: from one to the next */
     const char *gpus, *data_type, *reduction; /* perf */
     const char *gpu, *name;                   /* import */
-    const char *min_size, *budget_file;       /* validate */
+    const char *min_size;                     /* validate, calibrate */
+    const char *budget_file;                  /* validate */
+    struct sim_cli_list fits;                 /* calibrate: --fit */
+    struct sim_cli_list held_out;             /* --hold-out-file */
+    const char *hold_out, *date;              /* calibrate */
     int format;                               /* enum sim_format */
     int ranks;                                /* enum sim_rank_mode */
     int form;                                 /* enum sim_form */
@@ -91,7 +95,8 @@ enum sim_cli_command_bit {
     SIM_CLI_EXPLAIN = 32,
     SIM_CLI_PERF = 64,
     SIM_CLI_IMPORT = 128,
-    SIM_CLI_VALIDATE = 256
+    SIM_CLI_VALIDATE = 256,
+    SIM_CLI_CALIBRATE = 512
 };
 
 struct sim_command {

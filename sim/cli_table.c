@@ -14,19 +14,19 @@ static const char *const formats[] = {"text", "json", "csv", NULL};
 static const char *const forms[] = {"yaml", "line", "xml", NULL};
 static const char *const rank_modes[] = {"folded", "all", NULL};
 
-#define AT(member) offsetof(struct sim_options, member)
-#define SIMULATES  SIM_CLI_SIMULATES
-#define PREDICTS   (SIMULATES | SIM_CLI_PERF)
-#define ALL_COMMANDS                                                           \
-    (PREDICTS | SIM_CLI_SHOW | SIM_CLI_HELP | SIM_CLI_IMPORT | SIM_CLI_VALIDATE)
-#define TAKES_SET (PREDICTS | SIM_CLI_SHOW | SIM_CLI_VALIDATE)
+#define AT(member)   offsetof(struct sim_options, member)
+#define SIMULATES    SIM_CLI_SIMULATES
+#define PREDICTS     (SIMULATES | SIM_CLI_PERF)
+#define MEASURED     (SIM_CLI_VALIDATE | SIM_CLI_CALIBRATE)
+#define TAKES_SET    (PREDICTS | SIM_CLI_SHOW | MEASURED)
+#define ALL_COMMANDS (TAKES_SET | SIM_CLI_HELP | SIM_CLI_IMPORT)
 
 const struct sim_option sim_cli_options[] = {
     {"topology", 't', LIST, PREDICTS, AT(topologies), "TOPOLOGY", NULL,
      "a file, a shipped name, or a line such as \"1x8 gpu:h100 nvswitch\""},
-    {"topology", 't', LIST, SIM_CLI_VALIDATE, AT(topologies), "TOPOLOGY", NULL,
+    {"topology", 't', LIST, MEASURED, AT(topologies), "TOPOLOGY", NULL,
      "of all rows (what each names in its notes)"},
-    {"min-size", 0, TEXT, SIM_CLI_VALIDATE, AT(min_size), "SIZE", NULL,
+    {"min-size", 0, TEXT, MEASURED, AT(min_size), "SIZE", NULL,
      "only collectives of so many bytes and more (1MiB)"},
     {"budget", 0, TEXT, SIM_CLI_VALIDATE, AT(budget_file), "FILE", NULL,
      "fail, with 4, where an accuracy there is exceeded"},
@@ -48,8 +48,8 @@ const struct sim_option sim_cli_options[] = {
      "runs of strategies that draw at random; rows show the median one (1)"},
     {"uncertainty", 0, NUMBER, SIM_CLI_COMPARE, AT(uncertainty), "NUMBER", NULL,
      "intervals over so many machines drawn by the covariance of --params"},
-    {"jobs", 'j', NUMBER, SIM_CLI_COMPARE, AT(jobs), "NUMBER", NULL,
-     "threads that work side by side (one for each core)"},
+    {"jobs", 'j', NUMBER, SIM_CLI_COMPARE | SIM_CLI_CALIBRATE, AT(jobs),
+     "NUMBER", NULL, "threads that work side by side (one for each core)"},
     {"published", 0, FLAG, SIM_CLI_COMPARE, AT(published), NULL, NULL,
      "only what workloads name as published; all of that without -t and -w"},
     {"budget", 0, NUMBER, SIMULATES, AT(budget), "NUMBER", NULL,
@@ -68,6 +68,8 @@ const struct sim_option sim_cli_options[] = {
      "how lagom reads its paper; lagom help readings lists them"},
     {"trace", 0, TEXT, SIM_CLI_RUN, AT(trace), "FILE", NULL,
      "write a timeline for Perfetto or chrome://tracing"},
+    {"output", 'o', TEXT, SIM_CLI_CALIBRATE, AT(output), "FILE", NULL,
+     "where to write the numbers, for --params"},
     {"output", 'o', TEXT, SIM_CLI_TUNE | SIM_CLI_IMPORT, AT(output), "FILE",
      NULL, "where to write the result (standard output)"},
     {"minbytes", 'b', TEXT, SIM_CLI_PERF, AT(min_bytes), "SIZE", NULL,
@@ -96,8 +98,17 @@ const struct sim_option sim_cli_options[] = {
      "the GPU's file, where the imported one does not tell"},
     {"nodes", 0, NUMBER, SIM_CLI_IMPORT, AT(nodes), "NUMBER", NULL,
      "nodes of the cluster, where a file describes one (1)"},
-    {"name", 0, TEXT, SIM_CLI_IMPORT, AT(name), "NAME", NULL,
-     "of the result (as the file)"},
+    {"name", 0, TEXT, SIM_CLI_IMPORT | SIM_CLI_CALIBRATE, AT(name), "NAME",
+     NULL, "of the result (as the file)"},
+    {"fit", 0, LIST, SIM_CLI_CALIBRATE, AT(fits), "PATHS", NULL,
+     "numbers to fit, by key path: gpu.channel.*,gpu.hbm.achieved (all that "
+     "have a source but a data sheet, and that rows depend on)"},
+    {"hold-out", 0, TEXT, SIM_CLI_CALIBRATE, AT(hold_out), "RATIO", NULL,
+     "share of the rows that is not fitted but tests the fit (1/3)"},
+    {"hold-out-file", 0, LIST, SIM_CLI_CALIBRATE, AT(held_out), "RECORDS", NULL,
+     "records to test the fit by instead"},
+    {"date", 0, TEXT, SIM_CLI_CALIBRATE, AT(date), "DAY", NULL,
+     "of the fit, as 2026-11-30 (today)"},
     {"form", 0, CHOICE, SIM_CLI_SHOW, AT(form), "FORM", forms,
      "how a topology is written"},
     {"ranks", 0, CHOICE, SIM_CLI_RUN | SIM_CLI_EXPLAIN, AT(ranks), "MODE",
@@ -108,7 +119,7 @@ const struct sim_option sim_cli_options[] = {
      "fitted parameters, written by calibrate; --set wins over them"},
     {"format", 0, CHOICE, TAKES_SET, AT(format), "FORMAT", formats,
      "how results are printed"},
-    {"seed", 0, NUMBER, SIMULATES, AT(seed), "NUMBER", NULL,
+    {"seed", 0, NUMBER, SIMULATES | SIM_CLI_CALIBRATE, AT(seed), "NUMBER", NULL,
      "of random choices (1)"},
     {"check", 0, FLAG, SIM_CLI_RUN, AT(check), NULL, NULL,
      "assert the simulator's invariants at every instant"},

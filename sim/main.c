@@ -7,7 +7,7 @@
 #include "sim/cmd_import.h"
 #include "sim/cmd_show.h"
 #include "sim/load.h"
-#include "validate/cmd_validate.h"
+#include "validate/commands.h"
 
 #include <errno.h>
 #include <string.h>
@@ -68,6 +68,13 @@ const struct sim_command sim_commands[] = {
      .operand_max = 2,
      .summary = "make a topology of what another tool wrote",
      .example = "lagom import nccl-topo topo.xml --gpu h100 -o my.yaml"},
+    {.name = "calibrate",
+     .bit = SIM_CLI_CALIBRATE,
+     .run = validate_command_calibrate,
+     .operands = "RECORDS...",
+     .operand_max = SIM_CLI_LIST_MAX,
+     .summary = "fit numbers of a GPU and topology to measurements",
+     .example = "lagom calibrate my-runs.csv -t dgx-a100 -o my.yaml"},
     {.name = "help",
      .bit = SIM_CLI_HELP,
      .run = sim_command_help,

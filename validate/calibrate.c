@@ -153,12 +153,30 @@ static enum model_status keep_sensitive(struct fitting *fitting,
     return status;
 }
 
-/* So many digits as a file should have. */
-static double five_digits(double value)
+/*
+ * The value with as many digits as a file should have, in the unit that it is
+ * written with: "504.07 ns".
+ */
+static double five_digits(double value, enum model_dimension dimension)
 {
-    double step = pow(10.0, floor(log10(value)) - 4.0);
+    char text[64];
+    char rounded[96];
+    const char *printed =
+        model_units_print(value, dimension, text, sizeof(text));
+    size_t digits = strspn(printed, "0123456789.");
+    double number = value;
+    int exponent;
 
-    return floor(value / step + 0.5) * step;
+    if (strchr("eE", printed[digits]) != NULL) {
+        return value;
+    }
+    (void)snprintf(rounded, sizeof(rounded), "%.*s", (int)digits, printed);
+    (void)model_units_parse(rounded, MODEL_RATIO, &number, NULL);
+    exponent = (int)floor(log10(number)) - 4;
+    (void)snprintf(rounded, sizeof(rounded), "%.0fe%d%s",
+                   number / pow(10.0, exponent), exponent, printed + digits);
+    (void)model_units_parse(rounded, dimension, &value, NULL);
+    return value;
 }
 
 static void take_results(struct fitting *fitting,
@@ -175,7 +193,7 @@ static void take_results(struct fitting *fitting,
         const struct model_provenance_entry *number = fitting->numbers[j];
         double low = fmax(fit->x[j] - fit->interval[j], priors[j].low);
         double high = fmin(fit->x[j] + fit->interval[j], priors[j].high);
-        double now = five_digits(exp(fit->x[j]));
+        double now = five_digits(exp(fit->x[j]), number->dimension);
 
         calibration->parameters[j] = (struct validate_calibrated){
             .path = number->path,
@@ -183,8 +201,9 @@ static void take_results(struct fitting *fitting,
             .from = number->origin,
             .was = number->value,
             .now = now,
-            .low = fmin(five_digits(exp(low)), now),
-            .high = fmax(five_digits(exp(high)), now),
+            .low = fmin(five_digits(exp(low), number->dimension), now),
+            .high = fmax(five_digits(exp(high), number->dimension), now),
+            .width = priors[j].width,
             .decided_ratio = fit->decided_ratio[j],
             .at_bound = fit->at_bound[j]};
     }

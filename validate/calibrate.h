@@ -44,6 +44,7 @@ struct validate_calibrated {
     enum model_origin from;
     double was, now;      /* base units; now with five digits */
     double low, high;     /* 95 % interval */
+    double width;         /* of the prior, of logarithms */
     double decided_ratio; /* by the data rather than the prior, 0 to 1 */
     bool at_bound;
 };

@@ -1,7 +1,7 @@
 /*
  * cmd_validate.c - `lagom validate`: predicted against measured.
  */
-#include "validate/cmd_validate.h"
+#include "validate/commands.h"
 
 #include "model/files.h"
 #include "sim/load.h"

@@ -39,9 +39,10 @@ residuals(void *context, const double *points, int count, double *found)
     return MODEL_OK;
 }
 
-static struct validate_fit_result run(struct model_arena *arena,
-                               struct closed *closed,
-                               const struct validate_fit_parameter *parameters)
+static struct validate_fit_result
+run(struct model_arena *arena,
+    struct closed *closed,
+    const struct validate_fit_parameter *parameters)
 {
     struct validate_fit_model model = {closed->rows, closed->parameters,
                                        residuals, closed};

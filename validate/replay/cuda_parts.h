@@ -20,18 +20,28 @@ extern "C" {
 #include <vector>
 
 /* Says "FILE:LINE: FUNCTION: TEXT"; false when there is an error. */
-bool replay_good(bool good, const char *call, const char *text,
-                 const char *file, int line, struct replay_fault *fault);
+bool replay_good(bool good,
+                 const char *call,
+                 const char *text,
+                 const char *file,
+                 int line,
+                 struct replay_fault *fault);
 
 #define CUDA_GOOD(call, fault)                                                 \
     replay_cuda_good((call), #call, __FILE__, __LINE__, fault)
 #define BLAS_GOOD(call, fault)                                                 \
     replay_blas_good((call), #call, __FILE__, __LINE__, fault)
 
-bool replay_cuda_good(cudaError_t error, const char *call, const char *file,
-                      int line, struct replay_fault *fault);
-bool replay_blas_good(cublasStatus_t status, const char *call,
-                      const char *file, int line, struct replay_fault *fault);
+bool replay_cuda_good(cudaError_t error,
+                      const char *call,
+                      const char *file,
+                      int line,
+                      struct replay_fault *fault);
+bool replay_blas_good(cublasStatus_t status,
+                      const char *call,
+                      const char *file,
+                      int line,
+                      struct replay_fault *fault);
 
 /* One product of a GEMM work, made ready. */
 struct replay_product {
@@ -75,50 +85,75 @@ struct replay_device {
 };
 
 /* The stream of that number, made when it is first asked for. */
-bool replay_stream(struct replay_device *device, int stream,
-                   cudaStream_t *found, struct replay_fault *fault);
+bool replay_stream(struct replay_device *device,
+                   int stream,
+                   cudaStream_t *found,
+                   struct replay_fault *fault);
 
 /* Memory that belongs to the work, filled with random numbers of a type
    (enum model_type), or with bytes of 0 for MODEL_UNSET. */
-void *replay_buffer(struct replay_device *device, struct replay_made *made,
-                    double bytes, int type, struct replay_fault *fault);
+void *replay_buffer(struct replay_device *device,
+                    struct replay_made *made,
+                    double bytes,
+                    int type,
+                    struct replay_fault *fault);
 
 /* By kind: buffers and what else a launch needs; and the launch. */
-bool replay_gemm_make(struct replay_device *device, struct replay_made *made,
+bool replay_gemm_make(struct replay_device *device,
+                      struct replay_made *made,
                       struct replay_fault *fault);
-bool replay_gemm_launch(struct replay_device *device, struct replay_made *made,
-                        int stream, struct replay_fault *fault);
+bool replay_gemm_launch(struct replay_device *device,
+                        struct replay_made *made,
+                        int stream,
+                        struct replay_fault *fault);
 void replay_gemm_free(struct replay_made *made);
-bool replay_grid_make(struct replay_device *device, struct replay_made *made,
+bool replay_grid_make(struct replay_device *device,
+                      struct replay_made *made,
                       struct replay_fault *fault);
-bool replay_grid_launch(struct replay_device *device, struct replay_made *made,
-                        cudaStream_t stream, struct replay_fault *fault);
-bool replay_step_make(struct replay_device *device, struct replay_made *made,
+bool replay_grid_launch(struct replay_device *device,
+                        struct replay_made *made,
+                        cudaStream_t stream,
+                        struct replay_fault *fault);
+bool replay_step_make(struct replay_device *device,
+                      struct replay_made *made,
                       struct replay_fault *fault);
-bool replay_step_launch(struct replay_device *device, struct replay_made *made,
-                        cudaStream_t stream, struct replay_fault *fault);
+bool replay_step_launch(struct replay_device *device,
+                        struct replay_made *made,
+                        cudaStream_t stream,
+                        struct replay_fault *fault);
 
 /* Random data: every value in (-1, 1), of a type. */
-bool replay_fill(void *data, double bytes, int type, cudaStream_t stream,
+bool replay_fill(void *data,
+                 double bytes,
+                 int type,
+                 cudaStream_t stream,
                  struct replay_fault *fault);
 
 /* A kernel that ends when *gate reaches the ticket, or too late. */
-bool replay_gate_launch(unsigned *gate, unsigned ticket, cudaStream_t stream,
+bool replay_gate_launch(unsigned *gate,
+                        unsigned ticket,
+                        cudaStream_t stream,
                         struct replay_fault *fault);
 
 /* NCCL: 0 where there is none. */
 int replay_nccl_version(void);
 bool replay_nccl_open(struct replay_device *device, struct replay_fault *fault);
 void replay_nccl_close(struct replay_device *device);
-bool replay_nccl_make(struct replay_device *device, struct replay_made *made,
+bool replay_nccl_make(struct replay_device *device,
+                      struct replay_made *made,
                       struct replay_fault *fault);
-bool replay_nccl_launch(struct replay_device *device, struct replay_made *made,
-                        cudaStream_t stream, struct replay_fault *fault);
+bool replay_nccl_launch(struct replay_device *device,
+                        struct replay_made *made,
+                        cudaStream_t stream,
+                        struct replay_fault *fault);
 /* A sum over all ranks, so that none goes on before all are here. */
-bool replay_nccl_meet(struct replay_device *device, cudaStream_t stream,
+bool replay_nccl_meet(struct replay_device *device,
+                      cudaStream_t stream,
                       struct replay_fault *fault);
-bool replay_nccl_combine(struct replay_device *device, double *values,
-                         int count, enum replay_combine how,
+bool replay_nccl_combine(struct replay_device *device,
+                         double *values,
+                         int count,
+                         enum replay_combine how,
                          struct replay_fault *fault);
 /* Has a communicator failed while it worked? */
 bool replay_nccl_check(struct replay_device *device,
