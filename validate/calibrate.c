@@ -314,8 +314,8 @@ validate_calibrate(struct model_arena *arena,
     if (status != MODEL_OK) {
         return status;
     }
-    fitting.numbers = model_arena_array(arena, (size_t)candidates.count,
-                                        sizeof(*fitting.numbers));
+    fitting.numbers =
+        model_arena_array(arena, (size_t)candidates.count, sizeof(void *));
     calibration->unseen = model_arena_array(arena, (size_t)candidates.count,
                                             sizeof(const char *));
     list_rows(&fitting);

@@ -44,8 +44,9 @@ static int list_sets(struct model_arena *arena,
         points->calibration->options;
     int count = options->set_count;
 
-    *sets = model_arena_array(arena, (size_t)(count + points->number_count),
-                              sizeof(const char *));
+    *sets =
+        model_arena_array(arena, (size_t)count + (size_t)points->number_count,
+                          sizeof(const char *));
     for (int i = 0; i < count; i++) {
         (*sets)[i] = options->sets[i];
     }
@@ -124,7 +125,7 @@ run_task(struct crew *crew, struct hand *hand, int task)
 {
     const struct validate_points *points = crew->points;
     const struct validate_calibration *calibration = points->calibration;
-    int point = task / calibration->target_count;
+    size_t point = (size_t)(task / calibration->target_count);
     int target = task % calibration->target_count;
     const struct validate_target *of = &calibration->targets[target];
     struct validate_prediction *predictions;
@@ -136,15 +137,17 @@ run_task(struct crew *crew, struct hand *hand, int task)
     hand->errors = (struct model_errors){.arena = hand->arena};
     predictions = model_arena_array(hand->arena, (size_t)of->records.count,
                                     sizeof(*predictions));
-    set_count = list_sets(hand->arena, points, of,
-                          points->values + point * points->number_count, &sets);
+    set_count =
+        list_sets(hand->arena, points, of,
+                  points->values + point * (size_t)points->number_count, &sets);
     status = validate_predict(of->predictor, sets, set_count,
                               mark_rows(hand->arena, points, target),
                               hand->scratch, predictions, &hand->errors);
     return status != MODEL_OK
                ? status
                : take_times(points, target, predictions,
-                            crew->times_us + point * calibration->row_count,
+                            crew->times_us +
+                                point * (size_t)calibration->row_count,
                             &hand->errors);
 }
 
@@ -213,14 +216,13 @@ enum model_status validate_points_predict(struct model_arena *arena,
                                           struct model_errors *errors)
 {
     struct model_errors faults = {.arena = arena};
-    struct crew crew = {.points = points,
-                        .times_us = times_us,
-                        .failed = task_count(points),
-                        .errors = &faults};
+    struct crew crew = {
+        .points = points, .failed = task_count(points), .errors = &faults};
     int jobs = points->calibration->options->jobs;
     pthread_t threads[THREADS_MAX];
     int started = 0;
 
+    crew.times_us = times_us;
     jobs = jobs < task_count(points) ? jobs : task_count(points);
     jobs = jobs < THREADS_MAX ? jobs : THREADS_MAX;
     (void)pthread_mutex_init(&crew.lock, NULL);

@@ -260,8 +260,8 @@ sorted_records(struct model_arena *arena,
                int *count)
 {
     const struct validate_record *all = calibration->options->records->rows;
-    const struct validate_record **list =
-        model_arena_array(arena, (size_t)calibration->row_count, sizeof(*list));
+    const struct validate_record **list = model_arena_array(
+        arena, (size_t)calibration->row_count, sizeof(void *));
 
     *count = 0;
     for (int i = 0; i < calibration->row_count; i++) {
@@ -272,7 +272,7 @@ sorted_records(struct model_arena *arena,
             list[(*count)++] = &all[row->row];
         }
     }
-    qsort(list, (size_t)*count, sizeof(*list), compare_records);
+    qsort(list, (size_t)*count, sizeof(void *), compare_records);
     return list;
 }
 

@@ -47,7 +47,7 @@ read_file(struct sim_cli *cli, const char *file, struct sources *sources)
     if (status != MODEL_OK) {
         return status;
     }
-    rows = model_arena_array(cli->arena, (size_t)(all->count + one.count),
+    rows = model_arena_array(cli->arena, (size_t)all->count + (size_t)one.count,
                              sizeof(*rows));
     if (all->count > 0) {
         memcpy(rows, all->rows, (size_t)all->count * sizeof(*rows));
@@ -82,7 +82,8 @@ static enum model_status
 read_records(struct sim_cli *cli, struct sources *sources, int *held_out_from)
 {
     const struct sim_options *options = &cli->options;
-    size_t files = (size_t)(options->operands.count + options->held_out.count);
+    size_t files =
+        (size_t)options->operands.count + (size_t)options->held_out.count;
     enum model_status status;
 
     *sources = (struct sources){

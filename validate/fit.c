@@ -71,11 +71,12 @@ static double *place_points(struct model_arena *arena,
                             const double *x,
                             int n)
 {
-    double *points = model_arena_array(arena, (size_t)(2 * n + 1) * (size_t)n,
-                                       sizeof(double));
+    size_t count = (size_t)n;
+    double *points =
+        model_arena_array(arena, (2 * count + 1) * count, sizeof(double));
 
-    for (int k = 0; k <= 2 * n; k++) {
-        memcpy(points + k * n, x, (size_t)n * sizeof(double));
+    for (size_t k = 0; k <= 2 * count; k++) {
+        memcpy(points + k * count, x, count * sizeof(double));
     }
     for (int j = 0; j < n; j++) {
         points[(1 + 2 * j) * n + j] = fmax(x[j] - FIT_STEP, parameters[j].low);
@@ -103,8 +104,8 @@ validate_fit_jacobian(struct model_arena *arena,
 
     *evaluations += count;
     for (int j = 0; status == MODEL_OK && j < n; j++) {
-        const double *low = found + (1 + 2 * j) * rows;
-        const double *high = found + (2 + 2 * j) * rows;
+        const double *low = found + (size_t)(1 + 2 * j) * (size_t)rows;
+        const double *high = low + rows;
         double below = x[j] - points[(1 + 2 * j) * n + j];
         double above = points[(2 + 2 * j) * n + j] - x[j];
 
@@ -180,7 +181,7 @@ static int losses(const gsl_vector *u, void *context, gsl_vector *f)
     for (int j = 0; j < fit->parameter_count; j++) {
         const struct validate_fit_parameter *parameter = &search->parameters[j];
 
-        gsl_vector_set(f, (size_t)(fit->row_count + j),
+        gsl_vector_set(f, (size_t)fit->row_count + (size_t)j,
                        (search->point[j] - parameter->prior) /
                            parameter->width);
     }
@@ -227,7 +228,7 @@ static int loss_slopes(const gsl_vector *u, void *context, gsl_matrix *slopes)
 
             gsl_matrix_set(slopes, (size_t)i, (size_t)j, by_x * by_u);
         }
-        gsl_matrix_set(slopes, (size_t)(fit->row_count + j), (size_t)j,
+        gsl_matrix_set(slopes, (size_t)fit->row_count + (size_t)j, (size_t)j,
                        by_u / parameter->width);
     }
     return GSL_SUCCESS;
