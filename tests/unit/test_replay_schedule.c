@@ -141,44 +141,6 @@ static void test_groups_of_a_rank(void **state)
     }
 }
 
-/*
- * Two ops a step, of which the second waits for the first of the step before.
- * Ops 0 1 | 2 3 stand for 1 + 3 steps; op 4 comes after. The cycle of ops 2 3
- * repeated 3 times makes launches 0 1 2 3 4 5 6 7 and 8 for op 4, which waits
- * for the last op 3: launch 7. Launch 5 is op 3 again; its op 0 of the step
- * before is op 2, launch 2.
- */
-static void test_steps_are_repeated(void **state)
-{
-    struct model_errors errors = {.arena = *state};
-    const struct model_topology *topology =
-        fixture_topology(*state, NODE, NULL, 0);
-    struct model_workload *workload = fixture_workload(
-        *state, topology,
-        "name: w\nops:\n"
-        "  - {id: a0, kind: memory, hbm: 1 MB, stream: x}\n"
-        "  - {id: b0, kind: memory, hbm: 1 MB, stream: y}\n"
-        "  - {id: a1, kind: memory, hbm: 1 MB, stream: x}\n"
-        "  - {id: b1, kind: memory, hbm: 1 MB, stream: y, after: [a0]}\n"
-        "  - {id: z, kind: memory, hbm: 1 MB, stream: x, after: [b1]}\n");
-    struct replay_program program = {.topology = topology,
-                                     .workload = workload};
-    struct replay_schedule schedule;
-
-    workload->cycle = (struct model_cycle){.first = 2, .end = 4, .repeats = 3};
-    (void)replay_schedule_make(*state, &program, &schedule, &errors);
-    fixture_no_errors(&errors);
-    assert_int_equal(schedule.launch_count, 9);
-    assert_int_equal(schedule.launches[3].after[0], 0);
-    assert_int_equal(schedule.launches[5].op, 3);
-    assert_int_equal(schedule.launches[5].after[0], 2);
-    assert_int_equal(schedule.launches[7].after[0], 4);
-    assert_int_equal(schedule.launches[8].op, 4);
-    assert_int_equal(schedule.launches[8].after[0], 7);
-    assert_true(schedule.launches[3].shown);
-    assert_false(schedule.launches[5].shown);
-}
-
 static void test_what_cannot_be_replayed(void **state)
 {
     struct model_errors errors = {.arena = *state};
@@ -328,7 +290,6 @@ int main(void)
         cmocka_unit_test(test_one_gpu_stands_in),
         cmocka_unit_test(test_nccl_chooses),
         cmocka_unit_test(test_groups_of_a_rank),
-        cmocka_unit_test(test_steps_are_repeated),
         cmocka_unit_test(test_what_cannot_be_replayed),
         cmocka_unit_test(test_environment_of_each),
         cmocka_unit_test(test_environment_by_function),

@@ -5,41 +5,27 @@
 
 #include "sim/csv.h"
 
-/* NAME=VALUE words: where it ran, what a stand-in stands for. */
+/* NAME=VALUE words beside those that the writer adds by itself. */
 static const char *notes(struct model_arena *arena,
                          const struct replay_stamp *stamp,
                          const struct replay_row *row)
 {
     const struct replay_item *items[] = {row->collective, row->computation};
     const char *text =
-        model_arena_format(arena, "topology=%s", stamp->topology->label);
+        model_arena_format(arena, "cuda=%s driver=%s", stamp->description->cuda,
+                           stamp->description->driver);
 
-    if (row->collective != NULL && row->collective->config.chunk_bytes > 0.0) {
-        text = model_arena_format(arena, "%s; chunk_bytes=%.0f", text,
-                                  row->collective->config.chunk_bytes);
-    }
-    if (row->collective != NULL &&
-        row->collective->config.transport != MODEL_UNSET) {
-        text = model_arena_format(
-            arena, "%s; transport=%s", text,
-            model_transport_names[row->collective->config.transport]);
-    }
     for (int i = 0; i < 2; i++) {
         if (items[i] != NULL && items[i]->replaced != NULL) {
-            text = model_arena_format(arena, "%s; stands_for=%s", text,
+            text = model_arena_format(arena, "%s stands_for=%s", text,
                                       items[i]->replaced);
         }
     }
-    if (stamp->note != NULL) {
-        text = model_arena_format(arena, "%s; %s", text, stamp->note);
-    }
-    return model_arena_format(arena, "%s; cuda=%s; driver=%s", text,
-                              stamp->description->cuda,
-                              stamp->description->driver);
+    return stamp->note != NULL
+               ? model_arena_format(arena, "%s; %s", text, stamp->note)
+               : text;
 }
 
-/* NCCL_BUFFSIZE as the item's chunk asks for it is not repeated here: chunk is
-   what the model reads. */
 static void fill_collective(struct validate_record *record,
                             const struct replay_row *row)
 {
@@ -111,16 +97,13 @@ void replay_output_ops(const struct replay_schedule *schedule,
 
     (void)fputs("op,stream,start_us,end_us,spread_us\n", stream);
     for (int i = 0; i < schedule->launch_count; i++) {
-        const struct replay_launch *launch = &schedule->launches[i];
         const struct replay_interval *interval = &together->launches[i];
-        const struct model_op *op = &workload->ops[launch->op];
+        const struct model_op *op = &workload->ops[i];
 
-        if (launch->shown) {
-            sim_csv_text(stream, op->id);
-            sim_csv_text(stream, workload->streams[op->stream].name);
-            (void)fprintf(stream, "%.3f,%.3f,%.3f\n", interval->start_us,
-                          interval->end_us, interval->lasts.spread_us);
-        }
+        sim_csv_text(stream, op->id);
+        sim_csv_text(stream, workload->streams[op->stream].name);
+        (void)fprintf(stream, "%.3f,%.3f,%.3f\n", interval->start_us,
+                      interval->end_us, interval->lasts.spread_us);
     }
     (void)fprintf(stream, "iteration,,0,%.3f,%.3f\n",
                   together->iteration.median_us, together->iteration.spread_us);

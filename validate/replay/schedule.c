@@ -2,13 +2,9 @@
  * schedule.c - a workload as one rank launches it.
  *
  * Ops are launched in the order of the list, each on its stream, which waits
- * for events of `after` on other streams. Of a cycle of equal steps (see
- * workload.h) launch numbers follow by arithmetic: op o of its r-th repeat is
- * launch o + r (end - first).
+ * for events of `after` on other streams.
  */
 #include "validate/replay/schedule.h"
-
-#include <string.h>
 
 /* What the making of one schedule shares. */
 struct maker {
@@ -16,40 +12,8 @@ struct maker {
     const struct replay_program *program;
     struct replay_schedule *schedule;
     struct model_errors *errors;
-    int item_room, launch_room;
-    int *op_items; /* by op */
+    int item_room;
 };
-
-/* Steps in a row that the cycle's ops stand for, at least 1. */
-static int repeats(const struct model_cycle *cycle)
-{
-    return cycle->end > cycle->first && cycle->repeats > 1 ? cycle->repeats : 1;
-}
-
-static int launch_of(const struct model_cycle *cycle, int op, int repeat)
-{
-    int steps = op < cycle->first ? 0
-                : op < cycle->end ? repeat
-                                  : repeats(cycle) - 1;
-
-    return op + steps * (cycle->end - cycle->first);
-}
-
-/* The launch that a launch of `op` in a repeat waits for. */
-static int awaited(const struct model_cycle *cycle, int op, int repeat, int by)
-{
-    int length = cycle->end - cycle->first;
-    bool in_cycle = op >= cycle->first && op < cycle->end;
-
-    if (op >= cycle->end) {
-        return launch_of(cycle, by, repeats(cycle) - 1);
-    }
-    if (in_cycle && repeat > 0 && by < cycle->first &&
-        by >= cycle->first - length) {
-        return launch_of(cycle, by + length, repeat - 1);
-    }
-    return launch_of(cycle, by, repeat);
-}
 
 static void fault(struct maker *maker,
                   const struct model_op *op,
@@ -61,55 +25,29 @@ static void fault(struct maker *maker,
                            "%s: %s", op->id, message);
 }
 
-static void add_launch(struct maker *maker, int op_index, int repeat)
+/* An op's launch has the op's number, as those of `after` have. */
+static void add_launch(struct maker *maker, int index)
 {
     struct replay_schedule *schedule = maker->schedule;
-    const struct model_workload *workload = schedule->workload;
-    const struct model_op *op = &workload->ops[op_index];
-    struct replay_launch launch = {.op = op_index,
-                                   .item = maker->op_items[op_index],
-                                   .stream = op->stream + 1,
-                                   .shown = repeat == 0};
-    int self = schedule->launch_count;
+    const struct model_op *op = &schedule->workload->ops[index];
+    struct replay_launch *launch = &schedule->launches[index];
     int *after = model_arena_array(maker->arena, (size_t)op->after_count,
                                    sizeof(*after));
 
+    launch->stream = op->stream + 1;
+    launch->after = after;
     for (int i = 0; i < op->after_count; i++) {
-        int by = awaited(&workload->cycle, op_index, repeat, op->after[i]);
+        int by = op->after[i];
 
-        if (by >= self) {
+        if (by >= index) {
             fault(maker, op, "after", "list it after those that it waits for",
                   "waits for an op further down, which a replay launches "
                   "later");
             return;
         }
-        if (schedule->launches[by].stream != launch.stream) {
-            after[launch.after_count++] = by;
+        if (schedule->launches[by].stream != launch->stream) {
+            after[launch->after_count++] = by;
         }
-    }
-    launch.after = after;
-    schedule->launches =
-        model_arena_grow(maker->arena, schedule->launches, self,
-                         &maker->launch_room, sizeof(launch));
-    schedule->launches[schedule->launch_count++] = launch;
-}
-
-static void launch_all(struct maker *maker)
-{
-    const struct model_workload *workload = maker->schedule->workload;
-    const struct model_cycle *cycle = &workload->cycle;
-    int end = repeats(cycle) > 1 ? cycle->end : workload->op_count;
-
-    for (int op = 0; op < end; op++) {
-        add_launch(maker, op, 0);
-    }
-    for (int repeat = 1; repeat < repeats(cycle); repeat++) {
-        for (int op = cycle->first; op < cycle->end; op++) {
-            add_launch(maker, op, repeat);
-        }
-    }
-    for (int op = end; op < workload->op_count; op++) {
-        add_launch(maker, op, 0);
     }
 }
 
@@ -212,10 +150,12 @@ enum model_status replay_schedule_make(struct model_arena *arena,
     int faults = errors->count;
 
     *schedule = (struct replay_schedule){
-        .workload = workload, .stream_count = workload->stream_count + 1};
+        .workload = workload,
+        .launches = model_arena_array(arena, (size_t)workload->op_count,
+                                      sizeof(*schedule->launches)),
+        .launch_count = workload->op_count,
+        .stream_count = workload->stream_count + 1};
     find_groups(&maker);
-    maker.op_items = model_arena_array(arena, (size_t)workload->op_count,
-                                       sizeof(*maker.op_items));
     for (int i = 0; i < workload->op_count; i++) {
         const struct model_op *op = &workload->ops[i];
 
@@ -223,12 +163,10 @@ enum model_status replay_schedule_make(struct model_arena *arena,
             fault(&maker, op, "start", "leave it out",
                   "a replay starts ops when their streams come to them");
         }
-        maker.op_items[i] = model_op_is_collective(op)
-                                ? add_collective(&maker, i)
-                                : add_compute(&maker, i);
-    }
-    if (errors->count == faults) {
-        launch_all(&maker);
+        schedule->launches[i].item = model_op_is_collective(op)
+                                         ? add_collective(&maker, i)
+                                         : add_compute(&maker, i);
+        add_launch(&maker, i);
     }
     return errors->count == faults ? MODEL_OK : MODEL_BAD_INPUT;
 }

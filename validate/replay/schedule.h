@@ -2,9 +2,10 @@
  * schedule.h - a workload as one rank launches it: works on streams.
  *
  * Equal ops share a work, so that a model of eighty layers needs the buffers of
- * one. Equal steps that the workload lists once are launched as often as they
- * stand for. Where there is one GPU for a topology of several, each collective
- * becomes a ring_step of as many bytes as its ring would send from one rank.
+ * one. Of equal steps that the workload lists once, one is run: what the others
+ * add is for the reader of the times (search/measured.h). Where there is one
+ * GPU for a topology of several, each collective becomes a ring_step of as many
+ * bytes as its ring would send from one rank.
  */
 #ifndef VALIDATE_REPLAY_SCHEDULE_H
 #define VALIDATE_REPLAY_SCHEDULE_H
