@@ -32,7 +32,10 @@ TESTS       := $(wildcard tests/unit/test_*.c tests/property/test_*.c)
 TEST_BINS   := $(TESTS:%.c=$(DIR)/%)
 SIMGRID_BIN := $(DIR)/tests/simgrid/test_simgrid
 MODEL_BIN   := $(DIR)/validate/model
-ALL_OBJECTS := $(OBJECTS) $(MAIN) $(TEST_BINS:%=%.o) $(SIMGRID_BIN).o \
+REPLAY_BIN  := $(DIR)/lagom-replay
+REPLAY_MAIN := $(DIR)/validate/replay/main.o
+CUDA_OBJECTS := $(patsubst %.cu,$(DIR)/%.cu.o,$(wildcard validate/replay/*.cu))
+ALL_OBJECTS := $(REPLAY_MAIN) $(OBJECTS) $(MAIN) $(TEST_BINS:%=%.o) $(SIMGRID_BIN).o \
 	$(MODEL_BIN).o
 
 # --- flags: ours, then the user's -------------------------------------------
@@ -67,6 +70,23 @@ COMPILE = $(CC) $(LANG_FLAGS) $(WARN) $(if $(filter 1,$(WERROR)),-Werror) \
 	$(CPPFLAGS) $(CFLAGS)
 LINK = $(CC) $(MODE) -pthread $(CFLAGS) $(LDFLAGS)
 
+# --- CUDA, for lagom-replay: CUDA_HOME, NVCC and NCCL_HOME say where ----------
+
+CUDA_HOME ?= $(patsubst %/bin/nvcc,%,$(firstword \
+	$(shell command -v nvcc 2>/dev/null) $(wildcard /usr/local/cuda/bin/nvcc)))
+NVCC      ?= $(wildcard $(CUDA_HOME)/bin/nvcc)
+# Of these, what the compiler knows; newer GPUs translate the code for the first.
+CUDA_ARCHS ?= 80 90 100 120
+CUDA_KNOWN  = $(patsubst compute_%,%,$(shell $(NVCC) --list-gpu-arch))
+CUDA_FOR    = $(filter $(CUDA_KNOWN),$(CUDA_ARCHS))
+NVCC_FLAGS  = -std=c++17 -O2 -lineinfo -I. -Xcompiler -Wall,-Wextra,-pthread \
+	$(foreach arch,$(CUDA_FOR),-gencode arch=compute_$(arch),code=sm_$(arch)) \
+	-gencode arch=compute_$(firstword $(CUDA_FOR)),code=compute_$(firstword $(CUDA_FOR)) \
+	$(addprefix -I,$(NCCL_HOME:%=%/include)) $(if $(filter 1,$(WERROR)),-Werror all-warnings)
+# STATIC=1: for a machine without our packages.
+REPLAY_LIBS = $(if $(STATIC),-Xlinker -Bstatic \
+	$(filter-out -lm,$(LIB_LIBS)) -Xlinker -Bdynamic -lm,$(LIB_LIBS))
+
 # --- packages, as Debian names them ------------------------------------------
 
 # gcc only recommends libc6-dev, so it is named. Another CC is its own package.
@@ -87,7 +107,7 @@ REPRODUCE ?= --published --seeds 5 --strategies nccl,autoccl,lagom,lagom+,oracle
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all deps need reproduce check check-long tests bench threads simgrid \
-	validate plots plot-files lint format coverage golden-update install \
+	validate replay measure plots plot-files lint format coverage golden-update install \
 	uninstall dist clean help FORCE
 
 all: $(PROGRAM) $(LIBRARY) ## build the program and the library (default)
@@ -140,6 +160,19 @@ validate: deps ## print how near models come to measurements, and the cost model
 	@echo; BUILD_DIR=$(DIR) validate/patterns.sh
 	@echo; BUILD_DIR=$(DIR) validate/figure3.sh
 	@echo; BUILD_DIR=$(DIR) validate/growth.sh 1 2 4 8 16
+
+replay: ## build lagom-replay, which measures on real GPUs; needs CUDA's nvcc
+	@if [ -n "$(NVCC)" ]; then \
+		.ci/deps $(BUILD_PACKAGES) && $(MAKE) $(REPLAY_BIN) && \
+			ln -sf $(REPLAY_BIN:build/%=%) build/lagom-replay; \
+	else \
+		echo 'replay: skipped: no nvcc in PATH or /usr/local/cuda/bin; install' \
+			'the CUDA toolkit (developer.nvidia.com/cuda-downloads)' \
+			'or write CUDA_HOME=...'; \
+	fi
+
+measure: ## measure this machine's GPU, fit a GPU file's numbers to it
+	@validate/measure.sh
 
 plots: ## draw build/plots/*.svg and *.png from fresh results
 	@.ci/deps $(BUILD_PACKAGES) $(PLOT_PACKAGES)
@@ -286,6 +319,20 @@ $(MODEL_BIN): %: %.o $(LIBRARY)
 	$(if $(V),,@echo '  LINK  $@')
 	$(Q)$(LINK) -o $@ $^ $(LIB_LIBS) $(LDLIBS)
 
+$(CUDA_OBJECTS): $(DIR)/%.cu.o: %.cu $(DIR)/nvcc-flags
+	@mkdir -p $(@D)
+	$(if $(V),,@echo '  NVCC  $@')
+	$(Q)$(NVCC) $(NVCC_FLAGS) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
+
+$(DIR)/nvcc-flags: FORCE | need
+	$(call keep,$(NVCC) $(NVCC_FLAGS))
+
+$(REPLAY_BIN): $(REPLAY_MAIN) $(CUDA_OBJECTS) $(LIBRARY)
+	$(if $(V),,@echo '  LINK  $@')
+	$(Q)$(NVCC) -o $@ $^ $(addprefix -Xcompiler ,$(filter -f%,$(MODE))) \
+		$(REPLAY_LIBS) -lcublasLt -ldl \
+		-Xlinker -rpath,$(CUDA_HOME)/lib64 $(LDLIBS)
+
 $(TEST_BINS) $(SIMGRID_BIN): %: %.o $(LIBRARY)
 	$(if $(V),,@echo '  LINK  $@')
 	$(Q)$(LINK) -o $@ $^ $(TEST_LIBS) $(LIB_LIBS) $(LDLIBS)
@@ -308,4 +355,4 @@ $(PLOTS:%=%.png): build/plots/%.png: plots/%.gp build/plots/%.csv
 	@echo '  PLOT  $@'
 	$(Q)LC_ALL=C.UTF-8 gnuplot -e "input='build/plots/$*.csv'; output='$@'" $<
 
--include $(ALL_OBJECTS:.o=.d)
+-include $(ALL_OBJECTS:.o=.d) $(CUDA_OBJECTS:.o=.d)

@@ -159,6 +159,21 @@ static inline bool fake_await(struct replay_device *device,
     return true;
 }
 
+static inline bool fake_pause(struct replay_device *device,
+                              int stream,
+                              double us,
+                              struct replay_fault *fault)
+{
+    (void)fault;
+    device->stream_us[stream] += us;
+    return true;
+}
+
+static inline int fake_nccl_version(void)
+{
+    return 22809;
+}
+
 static inline bool fake_hold(struct replay_device *device,
                              struct replay_fault *fault)
 {
@@ -236,6 +251,9 @@ static const struct replay_driver fake_driver = {.count = fake_count,
                                                  .launch = fake_launch,
                                                  .mark = fake_mark,
                                                  .await = fake_await,
+                                                 .pause = fake_pause,
+                                                 .nccl_version =
+                                                     fake_nccl_version,
                                                  .hold = fake_hold,
                                                  .release = fake_release,
                                                  .finish = fake_finish,

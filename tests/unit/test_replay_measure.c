@@ -95,6 +95,15 @@ static void schedule_of(struct model_arena *arena,
     fixture_no_errors(&errors);
 }
 
+static void make_all(const struct replay_run *run,
+                     struct replay_schedule *schedule)
+{
+    for (int i = 0; i < schedule->item_count; i++) {
+        assert_int_equal(replay_measure_make(run, &schedule->items[i]),
+                         MODEL_OK);
+    }
+}
+
 /* a 0..10, b 10..30 on x; c 10..15 on y; the iteration ends at 30. */
 static void test_together(void **state)
 {
@@ -106,8 +115,7 @@ static void test_together(void **state)
     static const double end_us[] = {10, 30, 15};
 
     schedule_of(*state, overlap, &schedule);
-    assert_int_equal(replay_measure_make(&run, &schedule, MODEL_UNSET),
-                     MODEL_OK);
+    make_all(&run, &schedule);
     assert_int_equal(replay_measure_together(&run, &schedule, &together),
                      MODEL_OK);
     for (int i = 0; i < 3; i++) {
@@ -116,7 +124,7 @@ static void test_together(void **state)
         assert_near(together.launches[i].lasts.spread_us, 0.0, 1e-9);
     }
     assert_near(together.iteration.median_us, 30.0, 1e-9);
-    assert_near(together.sm_clock_mhz, 1980.0, 1e-9);
+    assert_near(together.iteration.sm_clock_mhz, 1980.0, 1e-9);
     assert_int_equal(fake.runs, 3);
 }
 
@@ -131,15 +139,16 @@ static void test_together_launches(void **state)
 
     schedule_of(*state, overlap, &schedule);
     run.warmup = 0;
-    (void)replay_measure_make(&run, &schedule, MODEL_UNSET);
+    make_all(&run, &schedule);
     fake.logging = true;
     (void)replay_measure_together(&run, &schedule, &together);
-    assert_string_equal(fake.log,
-                        "mark 0 on 0; await 0 on 1; await 0 on 2; "
-                        "mark 2 on 1; 0 on 1; mark 3 on 1; "
-                        "1 on 1; mark 5 on 1; "
-                        "await 3 on 2; mark 6 on 2; 2 on 2; mark 7 on 2; "
-                        "await 5 on 0; await 7 on 0; mark 1 on 0; ");
+    assert_string_equal(
+        fake.log,
+        "mark 0 on 0; "
+        "await 0 on 1; mark 2 on 1; 0 on 1; mark 3 on 1; "
+        "1 on 1; mark 5 on 1; "
+        "await 0 on 2; await 3 on 2; mark 6 on 2; 2 on 2; mark 7 on 2; "
+        "await 5 on 0; await 7 on 0; mark 1 on 0; ");
 }
 
 /* A held stream lets go before its queue is full. */
@@ -156,7 +165,7 @@ static void test_long_iterations_are_let_go(void **state)
         "  - {id: a, kind: memory, hbm: 1 MB, stream: x, repeat: 500}\n",
         &schedule);
     assert_int_equal(schedule.launch_count, 500);
-    (void)replay_measure_make(&run, &schedule, MODEL_UNSET);
+    make_all(&run, &schedule);
     assert_int_equal(replay_measure_together(&run, &schedule, &together),
                      MODEL_OK);
     assert_int_equal(fake.at_release, REPLAY_HELD_MAX);
@@ -171,7 +180,7 @@ static void test_failures_are_reported(void **state)
     struct replay_together together;
 
     schedule_of(*state, overlap, &schedule);
-    (void)replay_measure_make(&run, &schedule, MODEL_UNSET);
+    make_all(&run, &schedule);
     fake.fail_launch = 2;
     assert_int_equal(replay_measure_together(&run, &schedule, &together),
                      MODEL_NO_DEVICE);

@@ -257,7 +257,7 @@ static bool make_kind(struct replay_device *device, struct replay_made *made,
     return false;
 }
 
-static int make_work(struct replay_device *device,
+int replay_work_make(struct replay_device *device,
                      const struct replay_work *work,
                      struct replay_fault *fault)
 {
@@ -273,7 +273,7 @@ static int make_work(struct replay_device *device,
     return make_kind(device, made, fault) ? (int)device->works.size() - 1 : -1;
 }
 
-static bool launch_work(struct replay_device *device, int work, int stream,
+bool replay_work_launch(struct replay_device *device, int work, int stream,
                         struct replay_fault *fault)
 {
     struct replay_made *made = &device->works[(size_t)work];
@@ -358,6 +358,15 @@ static bool await(struct replay_device *device, int event, int stream,
                      fault);
 }
 
+static bool pause_stream(struct replay_device *device, int stream, double us,
+                         struct replay_fault *fault)
+{
+    cudaStream_t on;
+
+    return replay_stream(device, stream, &on, fault) &&
+           replay_pause_launch(us, on, fault);
+}
+
 static bool hold(struct replay_device *device, struct replay_fault *fault)
 {
     cudaStream_t stream;
@@ -415,11 +424,12 @@ static struct replay_driver make_driver()
     driver.open = open_gpu;
     driver.close = close_gpu;
     driver.describe = describe;
-    driver.make = make_work;
+    driver.make = replay_work_make;
     driver.drop = drop_works;
-    driver.launch = launch_work;
+    driver.launch = replay_work_launch;
     driver.mark = mark;
     driver.await = await;
+    driver.pause = pause_stream;
     driver.hold = hold;
     driver.release = release;
     driver.finish = finish;

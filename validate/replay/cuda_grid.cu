@@ -124,6 +124,21 @@ bool replay_gate_launch(unsigned *gate, unsigned ticket, cudaStream_t stream,
     return CUDA_GOOD(cudaGetLastError(), fault);
 }
 
+__global__ static void pause_kernel(unsigned long long ns)
+{
+    unsigned long long start = now_ns();
+
+    while (now_ns() - start < ns) {
+    }
+}
+
+bool replay_pause_launch(double us, cudaStream_t stream,
+                         struct replay_fault *fault)
+{
+    pause_kernel<<<1, 1, 0, stream>>>((unsigned long long)(us * 1e3));
+    return CUDA_GOOD(cudaGetLastError(), fault);
+}
+
 /* --- grids --------------------------------------------------------------- */
 
 /* What a CTA has to do. */

@@ -98,6 +98,15 @@ void *replay_buffer(struct replay_device *device,
                     int type,
                     struct replay_fault *fault);
 
+/* The driver's make and launch. */
+int replay_work_make(struct replay_device *device,
+                     const struct replay_work *work,
+                     struct replay_fault *fault);
+bool replay_work_launch(struct replay_device *device,
+                        int work,
+                        int stream,
+                        struct replay_fault *fault);
+
 /* By kind: buffers and what else a launch needs; and the launch. */
 bool replay_gemm_make(struct replay_device *device,
                       struct replay_made *made,
@@ -134,6 +143,11 @@ bool replay_gate_launch(unsigned *gate,
                         unsigned ticket,
                         cudaStream_t stream,
                         struct replay_fault *fault);
+
+/* A kernel that lasts so long. */
+bool replay_pause_launch(double us,
+                         cudaStream_t stream,
+                         struct replay_fault *fault);
 
 /* NCCL: 0 where there is none. */
 int replay_nccl_version(void);

@@ -124,6 +124,12 @@ struct replay_driver {
                   int stream,
                   struct replay_fault *fault);
 
+    /* The stream does nothing for so long. */
+    bool (*pause)(struct replay_device *device,
+                  int stream,
+                  double us,
+                  struct replay_fault *fault);
+
     /*
      * Keep what is launched on stream 0 from now on from running until release,
      * so that no launch is waited for; with several ranks until all are here.

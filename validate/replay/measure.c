@@ -42,18 +42,22 @@ static bool time_row(const struct replay_run *run,
                      const struct replay_item *item,
                      int count,
                      bool held,
-                     double *us,
+                     struct replay_summary *timed,
                      struct replay_fault *fault)
 {
     const struct replay_driver *driver = run->driver;
     struct replay_device *device = run->device;
     bool good = (!held || driver->hold(device, fault)) &&
                 launch_row(run, item, count, fault) &&
-                (!held || driver->release(device, fault)) &&
-                driver->finish(device, fault) &&
-                driver->elapsed(device, BEGIN, END, us, fault);
+                (!held || driver->release(device, fault));
 
-    *us = item->absent ? 0.0 : *us / (double)count;
+    if (!good) {
+        return false;
+    }
+    timed->sm_clock_mhz = driver->clock_mhz(device);
+    good = driver->finish(device, fault) &&
+           driver->elapsed(device, BEGIN, END, &timed->median_us, fault);
+    timed->median_us = item->absent ? 0.0 : timed->median_us / (double)count;
     return good;
 }
 
@@ -66,19 +70,21 @@ enum model_status replay_measure_alone(const struct replay_run *run,
     double *times_us = model_arena_array(run->arena, (size_t)run->repeats + 1,
                                          sizeof(*times_us));
     double *ranks = &times_us[run->repeats];
-    double us = 0.0;
+    struct replay_summary timed = {.repeats = 1};
     bool good = true;
     int batch;
 
     for (int i = 0; i < run->warmup && good; i++) {
-        good = time_row(run, item, 1, false, &us, &fault);
+        good = time_row(run, item, 1, false, &timed, &fault);
     }
     /* All ranks must launch as many. */
-    good =
-        good && run->driver->combine(run->device, &us, 1, REPLAY_MAX, &fault);
-    batch = (int)fmin(fmax(ceil(BATCH_US / fmax(us, 1.0)), 1.0), BATCH_MAX);
+    good = good && run->driver->combine(run->device, &timed.median_us, 1,
+                                        REPLAY_MAX, &fault);
+    batch = (int)fmin(fmax(ceil(BATCH_US / fmax(timed.median_us, 1.0)), 1.0),
+                      BATCH_MAX);
     for (int i = 0; i < run->repeats && good; i++) {
-        good = time_row(run, item, batch, true, &times_us[i], &fault);
+        good = time_row(run, item, batch, true, &timed, &fault);
+        times_us[i] = timed.median_us;
     }
     *ranks = item->absent ? 0.0 : 1.0;
     good = good && run->driver->combine(run->device, times_us, run->repeats + 1,
@@ -90,6 +96,7 @@ enum model_status replay_measure_alone(const struct replay_run *run,
         times_us[i] /= *ranks;
     }
     *summary = replay_summarise(times_us, run->repeats);
+    summary->sm_clock_mhz = timed.sm_clock_mhz;
     return MODEL_OK;
 }
 
@@ -113,26 +120,15 @@ static int end_event(int launch)
     return FIRST + 2 * launch + 1;
 }
 
-/* Streams wait for the beginning at the first launch that is theirs. */
-static bool begin_streams(struct round *round)
-{
-    const struct replay_run *run = round->run;
-    bool good = run->driver->mark(run->device, BEGIN, HELD, &round->fault);
-
-    for (int i = 1; i < round->schedule->stream_count && good; i++) {
-        round->last[i] = -1;
-        good = run->driver->await(run->device, BEGIN, i, &round->fault);
-    }
-    return good;
-}
-
 static bool start(struct round *round, int index)
 {
     const struct replay_run *run = round->run;
     const struct replay_launch *launch = &round->schedule->launches[index];
     int before = round->last[launch->stream];
-    bool waits = before < 0;
-    bool good = true;
+    bool waits = before < 0 || launch->pause_us > 0.0;
+    bool good =
+        before >= 0 ||
+        run->driver->await(run->device, BEGIN, launch->stream, &round->fault);
 
     for (int i = 0; i < launch->after_count && good; i++) {
         if (takes_part(round->schedule, launch->after[i])) {
@@ -141,6 +137,9 @@ static bool start(struct round *round, int index)
                                       launch->stream, &round->fault);
         }
     }
+    good = good && (!(launch->pause_us > 0.0) ||
+                    run->driver->pause(run->device, launch->stream,
+                                       launch->pause_us, &round->fault));
     round->start_events[index] = waits ? FIRST + 2 * index : end_event(before);
     return good &&
            (!waits || run->driver->mark(run->device, round->start_events[index],
@@ -161,8 +160,11 @@ static bool launch_all(struct round *round)
 {
     const struct replay_run *run = round->run;
     const struct replay_schedule *schedule = round->schedule;
-    bool good = begin_streams(round);
+    bool good = run->driver->mark(run->device, BEGIN, HELD, &round->fault);
 
+    for (int i = 0; i < schedule->stream_count; i++) {
+        round->last[i] = -1;
+    }
     for (int i = 0; i < schedule->launch_count && good; i++) {
         const struct replay_launch *launch = &schedule->launches[i];
 
@@ -247,7 +249,7 @@ static struct replay_interval summarise(const struct replay_run *run,
 static bool measure(struct round *round,
                     double *times_us,
                     double *iterations_us,
-                    struct replay_together *together)
+                    double *sm_clock_mhz)
 {
     const struct replay_run *run = round->run;
     const struct replay_driver *driver = run->driver;
@@ -255,10 +257,10 @@ static bool measure(struct round *round,
     bool good = true;
 
     for (int i = 0; i < run->warmup && good; i++) {
-        good = run_round(round, false, &together->sm_clock_mhz);
+        good = run_round(round, false, sm_clock_mhz);
     }
     for (int i = 0; i < run->repeats && good; i++) {
-        good = run_round(round, true, &together->sm_clock_mhz) &&
+        good = run_round(round, true, sm_clock_mhz) &&
                driver->elapsed(run->device, BEGIN, END, &iterations_us[i],
                                &round->fault) &&
                read_times(round, i, times_us);
@@ -280,6 +282,7 @@ replay_measure_together(const struct replay_run *run,
     double *times_us = model_arena_array(
         run->arena, launches * (2 * repeats + 1), sizeof(*times_us));
     const double *ranks = &times_us[2 * launches * repeats];
+    double sm_clock_mhz = 0.0;
     double *lasts_us =
         model_arena_array(run->arena, repeats, sizeof(*lasts_us));
     struct round round = {
@@ -292,10 +295,11 @@ replay_measure_together(const struct replay_run *run,
     *together = (struct replay_together){
         .launches = model_arena_array(run->arena, launches,
                                       sizeof(*together->launches))};
-    if (!measure(&round, times_us, lasts_us, together)) {
+    if (!measure(&round, times_us, lasts_us, &sm_clock_mhz)) {
         return replay_measure_fault(run, &round.fault);
     }
     together->iteration = replay_summarise(lasts_us, run->repeats);
+    together->iteration.sm_clock_mhz = sm_clock_mhz;
     for (int i = 0; i < schedule->launch_count; i++) {
         together->launches[i] =
             summarise(run, ranks[i], &times_us[2 * i * run->repeats], lasts_us);
@@ -304,21 +308,13 @@ replay_measure_together(const struct replay_run *run,
 }
 
 enum model_status replay_measure_make(const struct replay_run *run,
-                                      struct replay_schedule *schedule,
-                                      int environment)
+                                      struct replay_item *item)
 {
     struct replay_fault fault = {""};
 
-    for (int i = 0; i < schedule->item_count; i++) {
-        struct replay_item *item = &schedule->items[i];
-
-        if (item->handle < 0 && !item->absent &&
-            (environment == MODEL_UNSET || item->environment == environment)) {
-            item->handle = run->driver->make(run->device, &item->work, &fault);
-            if (item->handle < 0) {
-                return replay_measure_fault(run, &fault);
-            }
-        }
+    if (item->handle >= 0 || item->absent) {
+        return MODEL_OK;
     }
-    return MODEL_OK;
+    item->handle = run->driver->make(run->device, &item->work, &fault);
+    return item->handle >= 0 ? MODEL_OK : replay_measure_fault(run, &fault);
 }

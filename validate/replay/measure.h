@@ -47,7 +47,6 @@ struct replay_interval {
 struct replay_together {
     struct replay_interval *launches; /* as the schedule has them */
     struct replay_summary iteration;
-    double sm_clock_mhz; /* while it ran; 0: not known */
 };
 
 /* All launches of a schedule, on their streams. Items have handles. */
@@ -56,11 +55,9 @@ replay_measure_together(const struct replay_run *run,
                         const struct replay_schedule *schedule,
                         struct replay_together *together);
 
-/* Give items handles that have none and are of the environment (MODEL_UNSET:
-   of any). */
+/* Give an item a handle, unless it has one or this rank has no part in it. */
 enum model_status replay_measure_make(const struct replay_run *run,
-                                      struct replay_schedule *schedule,
-                                      int environment);
+                                      struct replay_item *item);
 
 /* What the device says of a failure, as an error. */
 enum model_status replay_measure_fault(const struct replay_run *run,

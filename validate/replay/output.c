@@ -39,6 +39,23 @@ static void fill_collective(struct validate_record *record,
     record->alone_us = pair ? row->alone.median_us : 0.0;
 }
 
+/* Ranks ascend, those of a node together. */
+static void fill_group(struct validate_record *record,
+                       const struct replay_stamp *stamp,
+                       const struct replay_work *work)
+{
+    const struct replay_group *group = &stamp->groups[work->group];
+    int per_node = model_topology_rank_count(stamp->topology) /
+                   stamp->topology->node_count;
+
+    record->gpus = group->count;
+    for (int i = 1; i < group->count; i++) {
+        if (group->ranks[i] / per_node != group->ranks[i - 1] / per_node) {
+            record->nodes++;
+        }
+    }
+}
+
 static void fill_computation(struct model_arena *arena,
                              struct validate_record *record,
                              const struct replay_row *row)
@@ -72,15 +89,18 @@ void replay_output_record(struct model_arena *arena,
                                      .topology = stamp->topology->label,
                                      .computation = "",
                                      .kind = MODEL_UNSET,
-                                     .nodes = stamp->nodes,
-                                     .gpus = stamp->gpus,
+                                     .nodes = 1,
+                                     .gpus = 1,
                                      .config = model_config_none(),
                                      .spread_us = main_time->spread_us,
                                      .repeats = main_time->repeats,
-                                     .sm_clock_mhz = row->sm_clock_mhz};
+                                     .sm_clock_mhz = main_time->sm_clock_mhz};
 
     if (row->collective != NULL) {
         fill_collective(&record, row);
+    }
+    if (nccl) {
+        fill_group(&record, stamp, &row->collective->work);
     }
     if (row->computation != NULL) {
         fill_computation(arena, &record, row);
@@ -120,13 +140,12 @@ void replay_output_curve_header(FILE *stream)
 void replay_output_curve(const struct replay_stamp *stamp,
                          const struct replay_work *work,
                          const struct replay_summary *summary,
-                         double sm_clock_mhz,
                          FILE *stream)
 {
     sim_csv_text(stream, stamp->description->name);
     (void)fprintf(stream, "%d,%.0f,%.0f,%.3f,%.3f,%.1f,%d,%.0f\n", work->ctas,
                   work->working_set_bytes, work->bytes, summary->median_us,
                   summary->spread_us, work->bytes / summary->median_us / 1e3,
-                  summary->repeats, sm_clock_mhz);
+                  summary->repeats, summary->sm_clock_mhz);
     (void)fflush(stream);
 }

@@ -14,8 +14,8 @@
 struct replay_stamp {
     const struct replay_description *description;
     const struct model_topology *topology;
-    const char *note; /* more words for `notes`, or NULL */
-    int nodes, gpus;  /* that took part */
+    const struct replay_group *groups; /* that items name */
+    const char *note;                  /* more words for `notes`, or NULL */
 };
 
 /* One row of records. Summaries of 0 repeats are not there. */
@@ -24,7 +24,6 @@ struct replay_row {
     const struct replay_item *computation; /* or NULL */
     struct replay_summary alone, computation_alone;
     struct replay_summary together, computation_together;
-    double sm_clock_mhz;
 };
 
 /* With one item, its time is `alone` or `computation_alone`. */
@@ -43,7 +42,6 @@ void replay_output_curve_header(FILE *stream);
 void replay_output_curve(const struct replay_stamp *stamp,
                          const struct replay_work *work,
                          const struct replay_summary *summary,
-                         double sm_clock_mhz,
                          FILE *stream);
 
 #endif

@@ -25,14 +25,13 @@ struct replay_item {
     int handle;                 /* on the device; -1: not made */
 };
 
-/* One launch. */
+/* One launch, of the op with the same number. */
 struct replay_launch {
-    int op; /* of the workload */
     int item;
     int stream;
-    const int *after; /* earlier launches */
+    const int *after; /* earlier launches, on other streams */
     int after_count;
-    bool shown; /* stands for its op in results: the first of equal steps */
+    double pause_us; /* before it, once its stream has come to it */
 };
 
 struct replay_schedule {

@@ -8,6 +8,7 @@ struct replay_summary {
     double median_us;
     double spread_us; /* between the quartiles */
     int repeats;
+    double sm_clock_mhz; /* while it was measured; 0: not known */
 };
 
 /* Of count >= 1 values, which are sorted. Quartiles are interpolated between
