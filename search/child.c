@@ -85,10 +85,10 @@ static void end_line(struct ear *ear)
 static void hear(struct ear *ear, const char *bytes, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        if (bytes[i] == '\n') {
+        if (bytes[i] == '\n' || bytes[i] == '\0') {
             end_line(ear);
         } else if (ear->length < LINE_MAX_BYTES) {
-            ear->line[ear->length++] = bytes[i] != '\0' ? bytes[i] : '?';
+            ear->line[ear->length++] = bytes[i];
         }
     }
 }

@@ -70,6 +70,7 @@ static enum model_status print_json(struct sim_cli *cli,
     sim_json_number(root, "searched_us", tuned->searched_us);
     sim_json_number(root, "nccl_us", tuned->nccl_us);
     if (tuned->evaluator->measures) {
+        sim_json_number(root, "spread_us", tuned->times.spread_us);
         sim_json_number(root, "simulated_us", tuned->simulated_us);
         sim_json_number(root, "simulated_nccl_us", tuned->simulated_nccl_us);
     }
@@ -93,10 +94,11 @@ static void print_measured(struct sim_cli *cli,
                            const struct search_tuned *tuned)
 {
     (void)fprintf(cli->log,
-                  "%s: measured %.3f ms an iteration, NCCL %.3f ms; simulated "
-                  "%.3f and %.3f ms; %d evaluations\n",
+                  "%s: measured %.3f ms an iteration (spread %.3f), NCCL %.3f "
+                  "ms; simulated %.3f and %.3f ms; %d evaluations\n",
                   strategy, tuned->outcome.iteration_us / 1000.0,
-                  tuned->nccl_us / 1000.0, tuned->simulated_us / 1000.0,
+                  tuned->times.spread_us / 1000.0, tuned->nccl_us / 1000.0,
+                  tuned->simulated_us / 1000.0,
                   tuned->simulated_nccl_us / 1000.0,
                   tuned->outcome.evaluations);
 }

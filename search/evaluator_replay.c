@@ -262,6 +262,7 @@ static enum model_status measure(void *context,
     search_child_release(&before);
     if (status == MODEL_OK) {
         search_measure_fill(replay->problem, &measured.result, to);
+        to->spread_us = measured.spread_us;
     }
     return status;
 }

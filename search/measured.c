@@ -234,7 +234,7 @@ static struct edge *edges_of(const struct reading *reading, int *count)
     struct edge *edges = model_arena_array(
         reading->arena, 2 * (size_t)workload->op_count + 1, sizeof(*edges));
 
-    for (int i = 0; i < workload->op_count; i++) {
+    for (size_t i = 0; i < (size_t)workload->op_count; i++) {
         bool collective = model_op_is_collective(&workload->ops[i]);
         struct edge edge = {.us = reading->ops[i].start_us,
                             .kernels = collective ? 0 : 1,

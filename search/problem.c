@@ -277,6 +277,7 @@ void search_measure_make(struct model_arena *arena,
     size_t windows = (size_t)problem->window_count + 1;
 
     measure->iteration_us = 0.0;
+    measure->spread_us = 0.0;
     measure->busy = (struct search_busy){0.0, 0.0, 0.0};
     measure->x_us = model_arena_array(arena, (size_t)problem->class_count + 1,
                                       sizeof(double));
@@ -304,6 +305,7 @@ void search_measure_copy(const struct search_problem *problem,
     size_t windows = (size_t)problem->window_count * sizeof(double);
 
     to->iteration_us = from->iteration_us;
+    to->spread_us = from->spread_us;
     to->busy = from->busy;
     memcpy(to->x_us, from->x_us, classes);
     memcpy(to->comm_us, from->comm_us, windows);
@@ -315,6 +317,7 @@ void search_measure_fill(const struct search_problem *problem,
                          struct search_measure *measure)
 {
     measure->iteration_us = result->iteration_us;
+    measure->spread_us = 0.0;
     measure->busy = (struct search_busy){result->compute_us, result->comm_us,
                                          result->exposed_comm_us};
     for (int i = 0; i < problem->class_count; i++) {

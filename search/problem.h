@@ -67,6 +67,8 @@ struct search_busy {
 /* One evaluation of a plan. Arrays are the caller's, by class or window. */
 struct search_measure {
     double iteration_us;
+    double spread_us; /* of the iteration: between the quartiles of measured
+                         ones; 0: exact, or not said */
     struct search_busy busy;
     double *x_us;      /* mean time of a collective of the class */
     double *comm_us;   /* X of each window */

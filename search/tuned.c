@@ -82,8 +82,9 @@ static enum model_status time_plan(const struct search_problem *problem,
     sim = sim_new(scratch, &request, errors);
     status = sim != NULL ? sim_run(sim, &result, errors) : MODEL_BAD_INPUT;
     if (status == MODEL_OK) {
-        *times = (struct search_times){result.iteration_us, result.compute_us,
-                                       result.comm_us, result.exposed_comm_us};
+        *times =
+            (struct search_times){result.iteration_us, result.compute_us,
+                                  result.comm_us, result.exposed_comm_us, 0.0};
     }
     return status;
 }
@@ -222,9 +223,9 @@ static enum model_status measure_plan(struct bench *bench,
 
     search_measure_make(bench->work, &bench->problem, &measure);
     status = search_evaluate(&evaluator, &plan, &measure, bench->cli->errors);
-    *times =
-        (struct search_times){measure.iteration_us, measure.busy.compute_us,
-                              measure.busy.comm_us, measure.busy.exposed_us};
+    *times = (struct search_times){
+        measure.iteration_us, measure.busy.compute_us, measure.busy.comm_us,
+        measure.busy.exposed_us, measure.spread_us};
     return status;
 }
 

@@ -13,6 +13,7 @@
 struct search_times {
     double iteration_us;
     double compute_us, comm_us, exposed_us;
+    double spread_us; /* of measured iterations */
 };
 
 /* Searches under noise beside the one without (--trials). */

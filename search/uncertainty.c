@@ -150,11 +150,16 @@ guarded(const struct study *study, int job, struct model_arena *arena)
     return run_on_machine(study, job, arena);
 }
 
+static bool shows_progress(const struct sim_cli *cli)
+{
+    return !cli->options.quiet && isatty(fileno(cli->log)) != 0;
+}
+
 static void show_progress(const struct study *study, int job)
 {
     struct sim_cli *cli = study->table->cli;
 
-    if (!cli->options.quiet && isatty(fileno(cli->log)) != 0) {
+    if (shows_progress(cli)) {
         (void)fprintf(cli->log, "\r\033[Kmachine %d of %d ",
                       job / study->table->case_count + 1,
                       study->found->machines);
@@ -269,6 +274,9 @@ enum model_status search_uncertainty_run(struct search_comparison *table)
     machines.count = jobs_of(&study);
     search_crew_run(&machines, search_crew_threads(table->cli->options.jobs,
                                                    machines.count));
+    if (shows_progress(table->cli)) {
+        (void)fputs("\r\033[K", table->cli->log);
+    }
     status = sum_up(&study);
     for (int job = 0; job < machines.count; job++) {
         model_arena_free(study.arenas[job]);

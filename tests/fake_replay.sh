@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # fake_replay.sh - takes lagom-replay's words and answers as it does, but from a
 # machine that is simulated: the one that is asked for, or with the --set of
-# each line of $FAKE_MACHINE. $FAKE_LOG gets a line for each measurement: the
-# words, and the plan's settings.
+# each line of $FAKE_MACHINE. Times scatter by $FAKE_NOISE, a relative deviation,
+# drawn by the plan. $FAKE_LOG gets a line for each measurement: the words, and
+# the plan's settings.
 set -euo pipefail
 words=("$@")
 plan='' out='' ops=false input=()
@@ -42,4 +43,15 @@ fi
 lagom run "${input[@]}" --plan "$plan" --format json | jq -r '
     "op,stream,start_us,end_us,spread_us",
     (.ops[] | select(.rank == 0) | [.id, .stream, .start_us, .end_us, 0.5] | @csv),
-    "iteration,,0,\(.iteration_us),0.7"' >"$out"
+    "iteration,,0,\(.iteration_us),0.7"' |
+    awk -F, -v OFS=, -v noise="${FAKE_NOISE:-0}" \
+        -v seed="$(cksum <"$plan" | cut -d' ' -f1)" '
+        BEGIN {
+            srand(seed)
+            factor = 1 + noise * sqrt(-2 * log(rand())) * cos(6.28318 * rand())
+        }
+        NR > 1 && noise > 0 {
+            $3 = sprintf("%.6f", $3 * factor)
+            $4 = sprintf("%.6f", $4 * factor)
+        }
+        {print}' >"$out"
