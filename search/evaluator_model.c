@@ -159,6 +159,7 @@ static enum model_status evaluate(void *context,
     struct model_arena *scratch = model->simulator.scratch;
     size_t ops = (size_t)problem->workload->op_count;
     size_t classes = (size_t)problem->class_count;
+    const double unknown = (double)NAN;
     struct work work = {.model = model};
 
     model_arena_reset(scratch);
@@ -174,7 +175,8 @@ static enum model_status evaluate(void *context,
         return search_evaluate(&simulator, plan, measure, errors);
     }
     measure->iteration_us = 0.0;
-    measure->busy = (struct search_busy){NAN, NAN, NAN};
+    measure->spread_us = 0.0;
+    measure->busy = (struct search_busy){unknown, unknown, unknown};
     for (int i = 0; i < problem->window_count; i++) {
         measure->comm_us[i] = 0.0;
         measure->kernel_us[i] = 0.0;

@@ -234,7 +234,7 @@ static enum model_status measure(void *context,
 {
     struct replay *replay = context;
     struct model_arena *scratch = replay->scratch;
-    struct search_measured measured;
+    struct search_measured measured = {.spread_us = 0.0};
     enum model_status status;
     sigset_t before;
     char *folder;
