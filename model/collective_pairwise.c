@@ -5,8 +5,12 @@
  * Progress is wire bytes: what a rank sends to others, divided over its
  * channels. In an all_to_all each of the n - 1 peers gets M / n, and so does
  * the rank itself. A CTA has up to 8 pairs at once (devcomm.h: 16 elements of
- * p2p work), each with its share; their pace is the mean over all transfers. A
- * CTA that sends also receives, with half of itself, but for the two of a send.
+ * p2p work), each with its share; their pace is the mean over all transfers.
+ *
+ * A pair's send and its receive get a power of two of warps each, and the send
+ * one more, for its flag (NCCL 2.18.3, finishWorkP2p; later ones nearly so). Of
+ * the 20 of a CTA 16 work on data, however many pairs there are, and half of
+ * them where a rank only sends.
  *
  * A chunk is at most one FIFO slot and at most what one peer gets of a channel,
  * C_eff = min(C, slot, M / n / NC) (NCCL 2.18.3 src/enqueue.cc). Chunks are a
@@ -101,6 +105,26 @@ static double buffer_ratio(const struct model_collective_task *task)
     }
 }
 
+/*
+ * Share of a CTA that works on one direction of each of so many pairs: with G
+ * the power of two that holds both directions of all, the power of two of warps
+ * that makes G of them the most, but more than half, of the CTA's.
+ */
+static double direction_share(double pairs, int threads)
+{
+    double warps = (double)threads / 32.0;
+    double groups = 2.0;
+    double each = 1.0;
+
+    while (groups < 2.0 * pairs) {
+        groups *= 2.0;
+    }
+    while (each * groups <= warps / 2.0) {
+        each *= 2.0;
+    }
+    return fmin(each, warps / groups) / warps;
+}
+
 void model_collective_pairwise(struct model_walk *walk,
                                const struct model_collective_task *task,
                                struct model_collective *result)
@@ -122,7 +146,7 @@ void model_collective_pairwise(struct model_walk *walk,
     struct model_channel_role role = model_parts_role(walk, task);
     double stream_us;
 
-    role.share = (task->kind == MODEL_SEND ? 1.0 : 0.5) / at_once;
+    role.share = direction_share(at_once, task->config->threads);
     model_walk_start(walk, task->config, &role, chunk_bytes);
     for (int i = 0; i < count; i++) {
         int first;

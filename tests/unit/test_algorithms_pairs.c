@@ -396,7 +396,7 @@ static void pace_by_hand(void **state)
                           1e-12);
         assert_near_ratio(cost.fill_us, (99.25 - 56.75) / 3, 1e-12);
     }
-    /* the whole CTA: 1 + 2 + 0.25, and the way of 0.5 until it is full */
+    /* half of the CTA: 2 + 4 + 0.25, and the way of 0.5 until it is full */
     it.kind = MODEL_SEND;
     it.folded = false;
     it.shift = 1;
@@ -405,9 +405,43 @@ static void pace_by_hand(void **state)
     {
         struct model_collective cost = cost_of(*state, &it);
 
-        assert_near_ratio(cost.channel_bytes_per_us, 8000 / 3.25, 1e-12);
+        assert_near_ratio(cost.channel_bytes_per_us, 8000 / 6.25, 1e-12);
         assert_near_ratio(cost.fill_us, 0.5, 1e-9);
     }
+}
+
+/*
+ * Of 20 warps 16 work: 8 each way for one pair, 4 for two, 2 for four, 1 for
+ * eight; three pairs are like four. A CTA of 4000 bytes/us, a send half of an
+ * exchange: 8000 times the share of a direction a pair. Of n pairs n - 1 send.
+ */
+static void warps_that_work(void **state)
+{
+    static const char *const sets[] = {
+        "gpu.channel.warp_in_flight=1 GB", "gpu.channel.issue_rate=4 GB/s",
+        "gpu.channel.rate=1 TB/s",         "gpu.channel.sync=0 us",
+        "gpu.channel.exchange=1",          "gpu.hbm.latency=0 us",
+        "node.nvlink.latency=0 us"};
+    static const struct {
+        int ranks, warps; /* each way, of 20 */
+    } rows[] = {{2, 4}, {3, 2}, {4, 2}, {8, 1}};
+    struct algorithm_case it = {
+        .kind = MODEL_ALL_TO_ALL,
+        .size_bytes = 1e9,
+        .config = config_of(MODEL_PAIRWISE, MODEL_SIMPLE, 2, 640, 524288)};
+
+    for (int i = 0; i < FIXTURE_COUNT(rows); i++) {
+        it.topology = fixture_topology(
+            *state,
+            model_arena_format(*state, "1x%d gpu:a100 nvswitch", rows[i].ranks),
+            sets, FIXTURE_COUNT(sets));
+        assert_near_ratio(cost_of(*state, &it).channel_bytes_per_us,
+                          (rows[i].ranks - 1) * 8000 * rows[i].warps / 20.0,
+                          1e-12);
+    }
+    it.kind = MODEL_SEND_RECV;
+    assert_near_ratio(cost_of(*state, &it).channel_bytes_per_us,
+                      8000 * 8 / 20.0, 1e-12);
 }
 
 int main(void)
@@ -423,6 +457,7 @@ int main(void)
         cmocka_unit_test(a_send_has_a_direction),
         cmocka_unit_test(protocols_of_an_all_to_all),
         cmocka_unit_test(pace_by_hand),
+        cmocka_unit_test(warps_that_work),
         cmocka_unit_test(copy_engines_hold_no_sm),
         cmocka_unit_test(engines_share_their_rate),
         cmocka_unit_test(engines_stay_on_their_node),
