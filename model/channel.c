@@ -149,6 +149,7 @@ static struct model_channel at_end(const struct model_topology *topology,
         .most_bytes_per_us = gpu->channel_bytes_per_us * moves,
         .connection_bytes_per_us = HUGE_VAL,
         .work_ratio = role->work_ratio,
+        .first_speedup = fmax(role->first_share / role->share, 1.0),
         .sync_us = own_us + hop->latency_us,
         .own_sync_us = own_us,
         .by_line = protocol != MODEL_SIMPLE && hop->kind != MODEL_HOP_NET};
@@ -230,12 +231,23 @@ double model_channel_stream_us(const struct model_channel *channel,
     return fmax(transfer_us + channel->own_sync_us, away_us / MODEL_FIFO_SLOTS);
 }
 
-double model_channel_hop_us(const struct model_channel *channel,
-                            double chunk_bytes)
+/* The CTA's time for a first chunk. */
+static double first_us(const struct model_channel *channel, double chunk_bytes)
 {
-    double first_us = channel->by_line
-                          ? channel->load_us
-                          : model_channel_transfer_us(channel, chunk_bytes);
+    struct model_channel alone = *channel;
 
-    return first_us + model_channel_wait_us(channel, chunk_bytes);
+    alone.issue_bytes_per_us *= channel->first_speedup;
+    alone.most_bytes_per_us *= channel->first_speedup;
+    return model_channel_transfer_us(&alone, chunk_bytes);
+}
+
+double model_channel_hop_us(const struct model_channel *channel,
+                            double chunk_bytes,
+                            double links_us)
+{
+    double work_us = channel->by_line
+                         ? channel->load_us
+                         : fmax(first_us(channel, chunk_bytes), links_us);
+
+    return work_us + model_channel_wait_us(channel, chunk_bytes);
 }

@@ -64,6 +64,7 @@ struct model_channel {
     double most_bytes_per_us;       /* cap of the CTA */
     double connection_bytes_per_us; /* cap of the network's connection */
     double work_ratio;              /* of the role */
+    double first_speedup;           /* issue and cap while others wait */
     double bytes_per_us;            /* of a long chunk at work_ratio 1 */
     double sync_us;                 /* per step */
     double own_sync_us;             /* of it, what the CTA does itself */
@@ -75,6 +76,8 @@ struct model_channel {
 struct model_channel_role {
     int threads;        /* of the CTA, >= 32 */
     double share;       /* of the CTA on this transfer, above 0, at most 1 */
+    double first_share; /* of what its SM moves, while a first chunk is on its
+                           way and other transfers wait for it; 0: share */
     double work_ratio;  /* time per byte of what it does, recvCopySend: 1 */
     int slices;         /* of a chunk, each with its own flag */
     double reuse_bytes; /* above 0; HUGE_VAL: the FIFO is not in L2 */
@@ -111,11 +114,13 @@ double model_channel_stream_us(const struct model_channel *channel,
                                double chunk_bytes);
 
 /*
- * From the first byte of a chunk until the next hop can begin: with Simple when
- * all of it has come and its flag; LL and LL128 flag every line, so with the
- * first; but a NIC sends whole steps.
+ * From the first byte of a first chunk until the next hop can begin: with
+ * Simple when all of it has come and its flag; LL and LL128 flag every line, so
+ * with the first; but a NIC sends whole steps. links_us: what links take for it
+ * beside others, while the CTA works.
  */
 double model_channel_hop_us(const struct model_channel *channel,
-                            double chunk_bytes);
+                            double chunk_bytes,
+                            double links_us);
 
 #endif

@@ -191,7 +191,6 @@ model_collective_make(struct model_walk *walk,
         result.crowded_hbm_ratio =
             fmax(result.crowded_hbm_ratio, result.hbm_ratio);
         result.start_us = start_us(walk->fabric->topology, task);
-        result.fill_us += result.start_us;
     }
     return result;
 }

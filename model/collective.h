@@ -62,27 +62,28 @@ struct model_collective_task {
 struct model_collective {
     int rank_count;
     int channels;
-    int sms;                      /* SMs held on each rank */
-    double channel_bytes;         /* progress of one channel in all */
-    double channel_bytes_per_us;  /* the most one channel reaches, with sync */
-    double crowded_bytes_per_us;  /* the same beside kernels, whose data drive
-                                     the FIFOs out of L2 */
-    double fill_us;               /* from all resident to steady progress */
-    double start_us;              /* part of it: outside the kernel's steps */
-    bool in_turn;                 /* a chain: its ranks end one after another */
-    double fill_bytes;            /* progress that a first chunk's way is: at
-                                     the links' pace it may take longer */
-    double step_latency_us;       /* part of a step in which nothing is moved */
-    double step_bytes;            /* progress of a step */
-    int first_steps;              /* that channels begin together; see below */
-    double chunk_bytes;           /* C_eff */
-    double in_flight_bytes;       /* per channel, over the slowest hop */
-    double hbm_ratio;             /* HBM bytes of a rank per byte of progress */
-    double crowded_hbm_ratio;     /* the same beside kernels */
-    double footprint_bytes;       /* one chunk of each channel: on its way
-                                     through L2 to or from the user buffer,
-                                     wherever the FIFO is */
-    double bus_factor;            /* busbw / algbw */
+    int sms;                     /* SMs held on each rank */
+    double channel_bytes;        /* progress of one channel in all */
+    double channel_bytes_per_us; /* the most one channel reaches, with sync */
+    double crowded_bytes_per_us; /* the same beside kernels, whose data drive
+                                    the FIFOs out of L2 */
+    double start_us;             /* of the kernel, before and after all steps */
+    double fill_us;              /* from a first step to steady progress */
+    double first_bytes;          /* progress that is made in fill_us */
+    bool in_turn;                /* a chain: its ranks end one after another */
+    double fill_bytes;           /* progress that a first chunk's way is: at
+                                    the links' pace it may take longer */
+    double step_latency_us;      /* part of a step in which nothing is moved */
+    double step_bytes;           /* progress of a step */
+    int first_steps;             /* that channels begin together; see below */
+    double chunk_bytes;          /* C_eff */
+    double in_flight_bytes;      /* per channel, over the slowest hop */
+    double hbm_ratio;            /* HBM bytes of a rank per byte of progress */
+    double crowded_hbm_ratio;    /* the same beside kernels */
+    double footprint_bytes;      /* one chunk of each channel: on its way
+                                    through L2 to or from the user buffer,
+                                    wherever the FIFO is */
+    double bus_factor;           /* busbw / algbw */
     const struct model_use *uses; /* shown links, ascending */
     int use_count;
     const char *fault; /* why it cannot run so on this machine, or NULL */

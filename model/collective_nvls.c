@@ -180,6 +180,7 @@ void model_collective_nvls_tree(struct model_walk *walk,
     int nodes;
 
     role.share = 0.25;
+    role.first_share = 1.0;
     model_walk_start(walk, task->config, &role, chunk_bytes);
     if (!model_group_spans_nodes(task->group,
                                  walk->fabric->topology->gpus_per_node)) {
@@ -197,8 +198,6 @@ void model_collective_nvls_tree(struct model_walk *walk,
     result->channel_bytes_per_us =
         fmin(result->channel_bytes_per_us, n * chunk_bytes / network_us);
     result->fill_us += 2.0 * path_us;
-    result->fill_bytes +=
-        2.0 * (double)model_parts_tree_depth(nodes) * n * chunk_bytes;
     result->hbm_ratio += model_parts_fifo_ratio(walk, task);
     model_parts_finish(walk, task, chunk_bytes, result);
     result->footprint_bytes *= n;

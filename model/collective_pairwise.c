@@ -164,8 +164,9 @@ void model_collective_pairwise(struct model_walk *walk,
     result->channel_bytes = peers * part_bytes;
     result->channel_bytes_per_us =
         peers / parts * at_once * chunk_bytes / stream_us;
+    /* Chunks of all channels come one after another from the beginning. */
     result->fill_us =
-        model_walk_fill_us(walk, model_walk_hop_us(walk), stream_us);
+        fmax(model_walk_hop_us(walk) - (walk->by_line ? 0.0 : stream_us), 0.0);
     result->hbm_ratio = buffer_ratio(task) + model_parts_fifo_ratio(walk, task);
     model_parts_finish(walk, task, chunk_bytes, result);
 }

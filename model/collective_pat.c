@@ -71,10 +71,9 @@ void model_collective_pat(struct model_walk *walk,
     }
     result->channel_bytes = (double)(n - 1) * part_bytes;
     result->channel_bytes_per_us = chunk_bytes / walk->slowest_stream_us;
-    result->fill_us =
-        model_walk_fill_us(walk, (double)distances * model_walk_hop_us(walk),
-                           walk->slowest_stream_us);
-    result->fill_bytes = model_walk_fill_bytes(walk, (double)distances);
+    result->fill_us = (double)distances * model_walk_hop_us(walk);
+    result->fill_bytes = model_walk_first_bytes(walk) * (double)distances;
+    result->first_bytes = model_walk_first_bytes(walk);
     result->hbm_ratio =
         1.0 + 2.0 / (double)(n - 1) + model_parts_fifo_ratio(walk, task);
     model_parts_finish(walk, task, chunk_bytes, result);

@@ -198,11 +198,12 @@ void model_collective_chain(struct model_walk *walk,
     model_walk_start(walk, task->config, &role, chunk_bytes);
     walk_ring(walk, task, true, reduce);
     result->in_turn = true;
+    model_walk_time_first(walk, 1.0);
+    walk_ring(walk, task, true, reduce);
     result->channel_bytes = part_bytes;
     result->channel_bytes_per_us = chunk_bytes / walk->slowest_stream_us;
-    result->fill_us = model_walk_fill_us(
-        walk, (n - 1.0) * model_walk_hop_us(walk), walk->slowest_stream_us);
-    result->fill_bytes = model_walk_fill_bytes(walk, n - 1.0);
+    result->fill_us = (n - 1.0) * model_walk_hop_us(walk) + walk->queue_us;
+    result->first_bytes = model_walk_first_bytes(walk);
     /* The user buffers: one read at the root and n - 1 writes, or the other
      * way round, over n ranks. */
     result->hbm_ratio =

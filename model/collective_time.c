@@ -54,14 +54,14 @@ double model_collective_fill_us(const struct model_collective *collective,
 {
     double step_us = collective->step_latency_us +
                      collective->step_bytes / shared_bytes_per_us;
-    double filled_us =
-        collective->fill_bytes / shared_bytes_per_us - collective->fill_us;
+    double fill_us = fmax(collective->fill_us,
+                          collective->fill_bytes / shared_bytes_per_us) -
+                     collective->first_bytes / rate_bytes_per_us;
     double lockstep_us =
-        fmax(filled_us, 0.0) +
         (double)collective->first_steps *
-            fmax(step_us - collective->step_bytes / rate_bytes_per_us, 0.0);
+        fmax(step_us - collective->step_bytes / rate_bytes_per_us, 0.0);
 
-    return collective->fill_us + lockstep_us;
+    return collective->start_us + fmax(fill_us, 0.0) + lockstep_us;
 }
 
 double model_collective_handover_us(const struct model_collective *collective,

@@ -28,6 +28,12 @@
 
 #include <math.h>
 
+/*
+ * While first chunks go up nothing goes down, and the other way round: half of
+ * all flows.
+ */
+static const double PHASE_RATIO = 0.5;
+
 /* Parent in the first tree over n nodes, or -1 for the root, node 0. */
 static int parent_of(int node, int n)
 {
@@ -259,41 +265,71 @@ static void walk_variants(struct trees *trees, int channels)
     }
 }
 
+/*
+ * From the deepest leaf to the root. All nodes on the way but the root have two
+ * children, whose chunks come one after the other.
+ */
+static double path_us(const struct trees *trees)
+{
+    double depth = (double)model_parts_tree_depth(trees->nodes);
+
+    return trees->chain_us + depth * trees->edge_us +
+           fmax(depth - 1.0, 0.0) * trees->walk->forward_us;
+}
+
+static struct trees make_trees(struct model_walk *walk,
+                               const struct model_group *group)
+{
+    struct trees trees = {
+        .walk = walk, .group = group, .shown = -1, .place = -1};
+
+    find_nodes(&trees);
+    if (model_fabric_is_folded(walk->fabric)) {
+        trees.shown = busiest_node(trees.nodes);
+        trees.place =
+            node_of(&trees, model_group_rank(group, trees.first[trees.shown]));
+    }
+    trees.ring = model_ring_make(walk->arena, walk->fabric->topology, group);
+    return trees;
+}
+
+/* All edges; how soon a first chunk is up the deepest path. */
+static double walk_edges(struct trees *trees, int channels, double share)
+{
+    trees->chain_us = 0.0;
+    trees->edge_us = 0.0;
+    if (share < 1.0) {
+        walk_rails(trees, share * (double)channels);
+    } else {
+        walk_variants(trees, channels);
+    }
+    return path_us(trees);
+}
+
 double model_parts_walk_trees(struct model_walk *walk,
                               const struct model_collective_task *task,
                               double share,
                               int *nodes)
 {
-    const struct model_fabric *fabric = walk->fabric;
-    bool folded = model_fabric_is_folded(fabric);
-    struct model_group *groups = model_arena_array(
-        walk->arena, (size_t)fabric->topology->gpus_per_node, sizeof(*groups));
+    int gpus = walk->fabric->topology->gpus_per_node;
+    int channels = task->config->channels;
+    struct model_group *groups =
+        model_arena_array(walk->arena, (size_t)gpus, sizeof(*groups));
+    struct trees *trees =
+        model_arena_array(walk->arena, (size_t)gpus, sizeof(*trees));
     int count = model_parts_groups(walk, task->group, 0, groups);
-    double path_us = 0.0;
+    double us = 0.0;
 
     for (int i = 0; i < count; i++) {
-        struct trees trees = {.walk = walk, .group = &groups[i]};
-
-        find_nodes(&trees);
-        trees.shown = folded ? busiest_node(trees.nodes) : -1;
-        trees.place =
-            folded ? node_of(&trees, model_group_rank(&groups[i],
-                                                      trees.first[trees.shown]))
-                   : -1;
-        if (share < 1.0) {
-            walk_rails(&trees, share * (double)task->config->channels);
-        } else {
-            trees.ring =
-                model_ring_make(walk->arena, fabric->topology, &groups[i]);
-            walk_variants(&trees, task->config->channels);
-        }
-        path_us =
-            fmax(path_us,
-                 trees.chain_us + (double)model_parts_tree_depth(trees.nodes) *
-                                      trees.edge_us);
-        *nodes = trees.nodes;
+        trees[i] = make_trees(walk, &groups[i]);
+        (void)walk_edges(&trees[i], channels, share);
+        *nodes = trees[i].nodes;
     }
-    return path_us;
+    model_walk_time_first(walk, PHASE_RATIO);
+    for (int i = 0; i < count; i++) {
+        us = fmax(us, walk_edges(&trees[i], channels, share));
+    }
+    return us + walk->queue_us;
 }
 
 void model_collective_tree(struct model_walk *walk,
@@ -303,22 +339,20 @@ void model_collective_tree(struct model_walk *walk,
     double part_bytes = task->size_bytes / (double)task->config->channels;
     struct model_group one = model_group_instance(task->group, 0);
     int nodes = model_parts_nodes(walk, &one);
-    int members = nodes > 0 ? one.count / nodes : 1;
-    double hops = (double)(members - 1 + model_parts_tree_depth(nodes));
     double chunk_bytes =
         fmin(model_parts_tree_chunk_bytes(task, nodes), part_bytes);
     struct model_channel_role role = model_parts_role(walk, task);
-    double path_us;
+    double up_us;
 
     role.share = 0.5;
+    role.first_share = 1.0;
     model_walk_start(walk, task->config, &role, chunk_bytes);
-    path_us = model_parts_walk_trees(walk, task, 1.0, &nodes);
+    up_us = model_parts_walk_trees(walk, task, 1.0, &nodes);
     result->channel_bytes = part_bytes;
     result->channel_bytes_per_us = chunk_bytes / walk->slowest_stream_us;
     /* Up and down. */
-    result->fill_us =
-        model_walk_fill_us(walk, 2.0 * path_us, walk->slowest_stream_us);
-    result->fill_bytes = model_walk_fill_bytes(walk, 2.0 * hops);
+    result->fill_us = 2.0 * up_us;
+    result->first_bytes = model_walk_first_bytes(walk);
     result->hbm_ratio = 2.0 + model_parts_fifo_ratio(walk, task);
     model_parts_finish(walk, task, chunk_bytes, result);
 }

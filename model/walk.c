@@ -32,16 +32,30 @@ void model_walk_start(struct model_walk *walk,
     walk->weight = 0.0;
     walk->wait_us = 0.0;
     walk->stream_us = 0.0;
-    walk->hop_us = 0.0;
     walk->device_fifos = 0.0;
     walk->network_sends = 0.0;
     walk->slowest_us = 0.0;
     walk->crowded_us = 0.0;
     walk->slowest_stream_us = 0.0;
+    walk->forward_us = 0.0;
     walk->trip_us = 0.0;
     walk->in_flight_bytes = 0.0;
     walk->by_line = true;
+    walk->flow_ratio = 0.0;
+    walk->first_weight = 0.0;
+    walk->first_us = 0.0;
+    walk->near_weight = 0.0;
+    walk->near_us = 0.0;
+    walk->queue_us = 0.0;
     walk->fault = NULL;
+}
+
+void model_walk_time_first(struct model_walk *walk, double flow_ratio)
+{
+    walk->flow_ratio = flow_ratio;
+    walk->first_weight = 0.0;
+    walk->first_us = 0.0;
+    walk->near_weight = 0.0;
 }
 
 void model_walk_link(struct model_walk *walk, int link, double flows)
@@ -93,15 +107,14 @@ static void add_crowded(struct model_walk *walk, const struct model_hop *hop)
              model_channel_transfer_us(&channel, walk->chunk_bytes));
 }
 
-/* Times of one chunk; returns how soon it can be passed on. */
-static double add_times(struct model_walk *walk,
-                        const struct model_channel *channel,
-                        double flows)
+/* Times of one chunk. */
+static void add_times(struct model_walk *walk,
+                      const struct model_channel *channel,
+                      double flows)
 {
     double chunk_bytes = walk->chunk_bytes;
     double transfer_us = model_channel_transfer_us(channel, chunk_bytes);
     double stream_us = model_channel_stream_us(channel, chunk_bytes);
-    double hop_us = model_channel_hop_us(channel, chunk_bytes);
 
     if (transfer_us > walk->slowest_us) {
         walk->slowest_us = transfer_us;
@@ -110,13 +123,55 @@ static double add_times(struct model_walk *walk,
             model_protocol_facts(walk->protocol)->wire_ratio;
     }
     walk->slowest_stream_us = fmax(walk->slowest_stream_us, stream_us);
+    walk->forward_us =
+        fmax(walk->forward_us, channel->forward_us_per_byte * chunk_bytes);
     walk->by_line = walk->by_line && channel->by_line;
     walk->weight += flows;
     walk->wait_us += model_channel_wait_us(channel, chunk_bytes) * flows;
     walk->stream_us += stream_us * flows;
-    walk->hop_us += hop_us * flows;
     walk->trip_us += channel->round_trip_us * flows;
-    return hop_us;
+}
+
+/* What the links of a hop take for the first chunks that come at one time, less
+ * own_flows of them. */
+static double links_us(const struct model_walk *walk,
+                       const struct model_hop *hop,
+                       double own_flows)
+{
+    double us = 0.0;
+
+    for (int i = 0; i < hop->link_count; i++) {
+        double flows =
+            walk->flow_ratio * walk->flows[hop->links[i]] - own_flows;
+
+        us = fmax(us, flows * walk->chunk_bytes /
+                          model_fabric_link_bytes_per_us(walk->fabric,
+                                                         hop->links[i]));
+    }
+    return us;
+}
+
+/* How soon a first chunk can be passed on. */
+static double time_first(struct model_walk *walk,
+                         const struct model_channel *channel,
+                         const struct model_hop *hop,
+                         double flows)
+{
+    double wire_ratio = model_protocol_facts(walk->protocol)->wire_ratio;
+    double us = model_channel_hop_us(channel, walk->chunk_bytes, 0.0);
+    double beside_us = us;
+
+    walk->first_weight += flows;
+    walk->first_us += us * flows;
+    if (hop->kind == MODEL_HOP_NET) {
+        walk->queue_us = fmax(walk->queue_us, links_us(walk, hop, wire_ratio));
+    } else {
+        beside_us = model_channel_hop_us(channel, walk->chunk_bytes,
+                                         links_us(walk, hop, 0.0));
+        walk->near_weight += flows;
+        walk->near_us = fmax(walk->near_us, beside_us - us);
+    }
+    return beside_us;
 }
 
 double model_walk_send(
@@ -130,6 +185,9 @@ double model_walk_send(
                        &hop);
     channel = model_channel_in_role(walk->fabric->topology, &hop,
                                     walk->protocol, &walk->role);
+    if (walk->flow_ratio > 0.0) {
+        return time_first(walk, &channel, &hop, flows * walk->count_ratio);
+    }
     add_crowded(walk, &hop);
     add_fifo(walk, &hop, flows * walk->count_ratio);
     check_path(walk, &hop);
@@ -137,7 +195,8 @@ double model_walk_send(
         model_walk_link(walk, hop.links[i],
                         flows * wire_ratio * hop.weights[i]);
     }
-    return add_times(walk, &channel, flows * walk->count_ratio);
+    add_times(walk, &channel, flows * walk->count_ratio);
+    return time_first(walk, &channel, &hop, flows * walk->count_ratio);
 }
 
 double model_walk_pair(struct model_walk *walk,
@@ -174,26 +233,19 @@ double model_walk_stream_us(const struct model_walk *walk)
 
 double model_walk_hop_us(const struct model_walk *walk)
 {
-    return mean(walk, walk->hop_us);
+    double sum_us = walk->first_us + walk->near_weight * walk->near_us;
+
+    return walk->first_weight > 0.0 ? sum_us / walk->first_weight : 0.0;
 }
 
-double model_walk_fill_us(const struct model_walk *walk,
-                          double path_us,
-                          double stream_us)
+double model_walk_first_bytes(const struct model_walk *walk)
 {
-    return walk->by_line ? path_us : fmax(path_us - stream_us, 0.0);
+    return walk->by_line ? 0.0 : walk->chunk_bytes;
 }
 
 double model_walk_latency_us(const struct model_walk *walk)
 {
     return mean(walk, walk->trip_us + walk->wait_us);
-}
-
-double model_walk_fill_bytes(const struct model_walk *walk, double hops)
-{
-    return walk->protocol == MODEL_SIMPLE
-               ? fmax(hops - 1.0, 0.0) * walk->chunk_bytes
-               : 0.0;
 }
 
 static int compare_ints(const void *left, const void *right)

@@ -30,7 +30,6 @@ struct model_walk {
     double weight;
     double wait_us;
     double stream_us;
-    double hop_us;
     double trip_us;       /* round trips */
     double device_fifos;  /* transfers whose FIFO is in device memory */
     double network_sends; /* where the NIC reads the sender's memory */
@@ -38,9 +37,17 @@ struct model_walk {
     double slowest_us;        /* transfer of one chunk */
     double crowded_us;        /* the same with no FIFO in L2 */
     double slowest_stream_us; /* of one chunk in a stream, with its own sync */
-    double in_flight_bytes;   /* of the slowest, on the wire */
-    bool by_line;             /* no hop waits for a whole chunk */
-    const char *fault;        /* why the protocol cannot run here, or NULL */
+    double forward_us;        /* a NIC's of one chunk */
+    /* of the way of first chunks, once model_walk_time_first was called */
+    double flow_ratio;
+    double first_weight;
+    double first_us;    /* with links of their own */
+    double near_weight; /* of transfers within a node */
+    double near_us;     /* most that sharing the links adds to one */
+    double queue_us;
+    double in_flight_bytes; /* of the slowest, on the wire */
+    bool by_line;           /* no hop waits for a whole chunk */
+    const char *fault;      /* why the protocol cannot run here, or NULL */
     /* by link, zero between collectives */
     double *flows;
     int *touched;
@@ -61,9 +68,18 @@ void model_walk_start(struct model_walk *walk,
                       double chunk_bytes);
 
 /*
+ * From here on transfers, all of which have been walked, are not counted again:
+ * their first chunks are timed. Within a node the CTAs share the links with
+ * flow_ratio, above 0, of all flows. NICs send one chunk after another: those
+ * that leave together come apart, and queue only once on the way, queue_us.
+ */
+void model_walk_time_first(struct model_walk *walk, double flow_ratio);
+
+/*
  * One transfer: `flows` channels (or a share of one) send what the collective
  * counts as progress of a channel from one rank to another. nic is that used
- * between nodes. Returns how soon the receiver can pass a chunk on.
+ * between nodes. Returns how soon the receiver can pass a first chunk on: with
+ * links of its own unless first chunks are timed.
  */
 double model_walk_send(
     struct model_walk *walk, int from_rank, int to_rank, int nic, double flows);
@@ -80,23 +96,21 @@ double model_walk_pair(struct model_walk *walk,
 /* So many flows on one link, where there is no hop. */
 void model_walk_link(struct model_walk *walk, int link, double flows);
 
-/* Means over the transfers: of the waits of a step, of a chunk in a stream, and
- * of the time until a chunk can be passed on. */
+/* Means over the transfers: of the waits of a step, of a chunk in a stream. */
 double model_walk_wait_us(const struct model_walk *walk);
 double model_walk_stream_us(const struct model_walk *walk);
+
+/*
+ * Mean time until a first chunk can be passed on, within a node as on its
+ * busiest link.
+ */
 double model_walk_hop_us(const struct model_walk *walk);
 
 /*
- * Until the last rank of a stream is at the pace of the first: the way of a
- * first chunk over its hops. Unless all is passed on by lines, it has then had
- * the whole chunk, which at the pace of stream_us is counted once more.
+ * What the last rank of a stream has had when a first chunk has come all the
+ * way: the chunk, unless all is passed on by lines.
  */
-double model_walk_fill_us(const struct model_walk *walk,
-                          double path_us,
-                          double stream_us);
-
-/* Bytes that are moved in that time, one chunk after another over the hops. */
-double model_walk_fill_bytes(const struct model_walk *walk, double hops);
+double model_walk_first_bytes(const struct model_walk *walk);
 
 /* Mean part of a step in which nothing moves: a round trip, and the wait. */
 double model_walk_latency_us(const struct model_walk *walk);

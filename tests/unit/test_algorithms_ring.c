@@ -103,7 +103,7 @@ static void bytes_of_a_chain(void **state)
 /*
  * 4 GPUs, 1000 bytes a warp, 128 threads: f = 4000, b = 4000, R = 2. Chunks of
  * 8000: 2 + 4 us. The CTA's sync 0.25 makes the pace, the way 0.5 more a hop; 3
- * hops, less the chunk that the pace counts. LL: lines are passed on after R =
+ * hops, in which a chunk has come. LL: lines are passed on after R =
  * 1 and 0.125 + 0.5; f = 800, b = 2000: 4 + 10 us a chunk and 0.125.
  */
 static void a_chain_by_hand(void **state)
@@ -129,11 +129,13 @@ static void a_chain_by_hand(void **state)
     struct model_collective cost = cost_of(*state, &it);
 
     assert_near_ratio(cost.channel_bytes_per_us, 8000 / 6.25, 1e-12);
-    assert_near_ratio(cost.fill_us, 3 * 6.75 - 6.25, 1e-12);
+    assert_near_ratio(cost.fill_us, 3 * 6.75, 1e-12);
+    assert_near_ratio(cost.first_bytes, 8000, 1e-12);
     it.config.protocol = MODEL_LL;
     cost = cost_of(*state, &it);
     assert_near_ratio(cost.channel_bytes_per_us, 8000 / 14.125, 1e-12);
     assert_near_ratio(cost.fill_us, 3 * 1.625, 1e-12);
+    assert_near(cost.first_bytes, 0, 0);
 }
 
 /*

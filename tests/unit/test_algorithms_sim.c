@@ -60,9 +60,9 @@ static void shifts_are_told_apart(void **state)
 
 /*
  * A tree over 4 GPUs: half of a CTA each way, 500 bytes/us. 100 kB a channel in
- * chunks of 50 kB, 100 us each; the first goes 3 hops up and 3 down before the
- * last rank has it: 600 us, and the second 100 more. 5 + 700. As 2 chunks at
- * the pace take 200, 500 us are the time to fill.
+ * chunks of 50 kB, 100 us each; but the first has the CTA to itself, 50 us, 3
+ * hops up and 3 down before the last rank has it: 300 us, and the second 100
+ * more. 5 + 400.
  *
  * With LL each line goes on at once, without latency: 2 wire bytes at 500 a us,
  * 400 us.
@@ -81,16 +81,18 @@ static void a_pipeline_fills(void **state)
                "protocol: ll, transport: p2p, channels: 4, threads: 512, "
                "chunk: 50 kB, after: [a]}\n");
 
-    assert_near(end_of(&timeline, "a"), 705, CLOSE_US);
-    assert_near(end_of(&timeline, "b"), 705 + 405, CLOSE_US);
+    assert_near(end_of(&timeline, "a"), 405, CLOSE_US);
+    assert_near(end_of(&timeline, "b"), 405 + 405, CLOSE_US);
     /* all the while its SMs are held and it counts as communication */
-    assert_near(timeline.result.comm_us, 700 + 400, CLOSE_US);
+    assert_near(timeline.result.comm_us, 400 + 400, CLOSE_US);
 }
 
 /*
- * The same over NVLinks of 1000 bytes/us. A GPU in the middle of the chain has
- * 2 flows out of each of 4 channels: 125 bytes/us, 400 us for a chunk of 50 kB.
- * 6 hops, then the second chunk: 2800 us.
+ * The same over NVLinks of 1000 bytes/us. Half of the chains are 0 1 2 3, half
+ * 0 3 2 1: GPU 2 has 2 flows out of each of 4 channels, 125 bytes/us, 400 us
+ * for a chunk of 50 kB; GPUs 1 and 3 have 6 flows. While the first chunks go up
+ * nothing goes down: 200 us an edge of GPU 2, 150 us the other one. Up and
+ * down, and the second chunk: 2 x 550 + 400.
  */
 static void links_make_a_pipeline_fill_later(void **state)
 {
@@ -102,7 +104,7 @@ static void links_make_a_pipeline_fill_later(void **state)
                "protocol: simple, transport: p2p, channels: 4, threads: 512, "
                "chunk: 50 kB}\n");
 
-    assert_near(end_of(&timeline, "a"), 2805, CLOSE_US);
+    assert_near(end_of(&timeline, "a"), 1505, CLOSE_US);
 }
 
 /*
@@ -153,7 +155,7 @@ static void a_filling_pipeline_holds_its_sms(void **state)
                "chunk: 50 kB}\n"
                "  - {id: g, " GEMM_25 "}\n");
 
-    assert_near(end_of(&timeline, "a"), 705, CLOSE_US);
+    assert_near(end_of(&timeline, "a"), 405, CLOSE_US);
     assert_near(end_of(&timeline, "g"), 55, CLOSE_US);
 }
 

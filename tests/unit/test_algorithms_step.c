@@ -66,7 +66,7 @@ static void a_step_by_hand(void **state)
         assert_near(cost.hbm_ratio, rows[i].hbm_ratio, 0);
         assert_near(cost.crowded_hbm_ratio, 3, 0);
         assert_near(cost.footprint_bytes, 4 * rows[i].made_bytes, 0);
-        assert_near(cost.fill_us, 3, 0);
+        assert_near(cost.start_us, 3, 0);
         assert_near(cost.bus_factor, 1, 0);
     }
 }

@@ -208,7 +208,7 @@ static void a_stream_hides_the_way(void **state)
     assert_near_ratio(model_channel_stream_us(&channel, 8000), 4.5, 1e-12);
     assert_near_ratio(model_channel_stream_us(&channel, 800), 1.9375, 1e-12);
     /* what the next hop waits for, all of it */
-    assert_near_ratio(model_channel_hop_us(&channel, 8000), 4 + 21.5, 1e-12);
+    assert_near_ratio(model_channel_hop_us(&channel, 8000, 0), 4 + 21.5, 1e-12);
 }
 
 /*
@@ -223,14 +223,15 @@ static void lines_are_passed_on(void **state)
     struct model_channel channel = in_ring(&topology, &nvlink, MODEL_LL, 128);
 
     (void)state;
-    assert_near_ratio(model_channel_hop_us(&channel, 8000), 1.625, 1e-12);
-    assert_near_ratio(model_channel_hop_us(&channel, 400), 1.625, 1e-12);
+    assert_near_ratio(model_channel_hop_us(&channel, 8000, 0), 1.625, 1e-12);
+    assert_near_ratio(model_channel_hop_us(&channel, 400, 0), 1.625, 1e-12);
     channel = in_ring(&topology, &nvlink, MODEL_LL128, 128);
-    assert_near_ratio(model_channel_hop_us(&channel, 8000), 1.75, 1e-12);
+    assert_near_ratio(model_channel_hop_us(&channel, 8000, 0), 1.75, 1e-12);
     channel = in_ring(&topology, &nvlink, MODEL_SIMPLE, 128);
-    assert_near_ratio(model_channel_hop_us(&channel, 8000), 7.5, 1e-12);
+    assert_near_ratio(model_channel_hop_us(&channel, 8000, 0), 7.5, 1e-12);
     channel = in_ring(&topology, &network, MODEL_LL, 128);
-    assert_near_ratio(model_channel_hop_us(&channel, 8000), 14 + 21.125, 1e-12);
+    assert_near_ratio(model_channel_hop_us(&channel, 8000, 0), 14 + 21.125,
+                      1e-12);
 }
 
 int main(void)
