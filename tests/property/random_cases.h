@@ -164,6 +164,16 @@ static inline int random_algorithm(struct bench *bench,
     return (int)model_collective_algorithm(kind);
 }
 
+/* A ring_step of the group that is each rank by itself. */
+static inline void become_step(struct model_op *op)
+{
+    op->kind = MODEL_OP_RING_STEP;
+    op->group = 2;
+    op->config.algorithm = MODEL_RING;
+    op->config.protocol = MODEL_SIMPLE;
+    op->config.transport = MODEL_P2P;
+}
+
 /*
  * Not a send: its group is a list, which cannot be folded. Nor over nodes what
  * has a root, since they are not alike then.
@@ -189,6 +199,9 @@ static inline void random_collective(struct bench *bench,
     op->config.channels = 1 + pick(bench, CHANNELS_MAX);
     op->config.threads = 96 + 32 * pick(bench, 17);
     op->config.chunk_bytes = floor(spread(bench, 768, 2097152));
+    if (op->config.threads % 256 == 0) {
+        become_step(op);
+    }
 }
 
 /* What a CTA asks for; one always fits. Some share SMs with channels. */
@@ -283,6 +296,7 @@ empty_workload(struct bench *bench,
                               model_topology_rank_count(t));
     w->groups[model_builder_group(builder, "node", NULL, t->gpus_per_node)]
         .family = true;
+    w->groups[model_builder_group(builder, "each rank", NULL, 1)].family = true;
     for (int i = 0; i < streams; i++) {
         (void)model_builder_stream(
             builder, model_arena_format(bench->arena, "stream%d", i),
