@@ -212,7 +212,8 @@ PRIVATE   := model/collective_parts.h model/node_build.h model/node_merge.h mode
 	search/explain_change.h search/explain_words.h search/explain_print.h search/paragraph.h search/memo.h \
 	search/candidates.h search/forest.h search/lagom_climb.h search/probe.h search/surrogate.h search/surrogate_parts.h \
 	sim/window_beside.h sim/window_span.h validate/record_columns.h \
-	validate/predict_parts.h validate/verdict_print.h validate/commands.h
+	validate/predict_parts.h validate/verdict_print.h validate/commands.h \
+	validate/log_parts.h validate/import_nccl_tests.h
 HEADERS   := $(filter-out $(PRIVATE),$(wildcard $(FOLDERS:%=%/*.h)))
 
 define PC_FILE

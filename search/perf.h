@@ -56,6 +56,9 @@ struct search_perf {
 enum model_status search_perf_options(struct sim_cli *cli,
                                       struct search_perf *perf);
 
+/* "8" or "2x4"; the second number is 0 when there is one alone. */
+bool search_perf_parse_ranks(const char *text, long *first, long *second);
+
 /*
  * Read --ranks for a topology: "N", nodes filled in order, or "NODESxN". Sets
  * perf->nodes and gpus_per_node.

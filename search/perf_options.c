@@ -236,8 +236,7 @@ enum model_status search_perf_options(struct sim_cli *cli,
 
 /* -- who takes part -- */
 
-/* "8" or "2x4"; the second number is 0 when there is one alone. */
-static bool parse_ranks(const char *text, long *first, long *second)
+bool search_perf_parse_ranks(const char *text, long *first, long *second)
 {
     char *end;
 
@@ -271,7 +270,7 @@ enum model_status search_perf_ranks(struct sim_cli *cli,
     if (text == NULL) {
         return MODEL_OK;
     }
-    if (!parse_ranks(text, &first, &second)) {
+    if (!search_perf_parse_ranks(text, &first, &second)) {
         return usage(
             cli, "write 4, or 2x4 for 4 GPUs of each of 2 nodes",
             model_arena_format(cli->arena, "--ranks cannot be %s", text));

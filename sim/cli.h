@@ -50,6 +50,7 @@ struct sim_options {
     const char *step_factor, *step_bytes;     /* perf: from one to the next */
     const char *gpus, *data_type, *reduction; /* perf */
     const char *gpu, *name;                   /* import */
+    const char *collective;                   /* import */
     const char *min_size;                     /* validate, calibrate */
     const char *budget_file;                  /* validate */
     struct sim_cli_list fits;                 /* calibrate: --fit */

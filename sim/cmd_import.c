@@ -1,5 +1,6 @@
 /*
- * cmd_import.c - files of other tools as files of ours: one row a format.
+ * cmd_import.c - files of other tools as files of ours; of those, the topology
+ * files of NCCL.
  */
 #include "sim/cmd_import.h"
 
@@ -8,16 +9,6 @@
 
 #include <limits.h>
 #include <string.h>
-
-struct format {
-    const char *name;
-    const char *what;
-    /* The tree to write; found and lost are sequences of texts, or NULL. */
-    struct model_node *(*read)(struct sim_cli *cli,
-                               const char *path,
-                               struct model_node **found,
-                               const struct model_node **lost);
-};
 
 static struct model_node *read_nccl_topo(struct sim_cli *cli,
                                          const char *path,
@@ -45,43 +36,12 @@ static struct model_node *read_nccl_topo(struct sim_cli *cli,
     return root;
 }
 
-static const struct format formats[] = {
-    {"nccl-topo", "a topology file of NCCL (NCCL_TOPO_DUMP_FILE)",
-     read_nccl_topo}};
-
-enum { FORMATS = sizeof(formats) / sizeof(formats[0]) };
-
 static enum model_status
 usage(struct sim_cli *cli, const char *hint, const char *message)
 {
     return model_errors_add(cli->errors, MODEL_USAGE,
                             (struct model_place){"lagom", 0, 0}, NULL, hint,
                             "%s", message);
-}
-
-static const struct format *find_format(struct sim_cli *cli, const char *name)
-{
-    const char *names[FORMATS + 1] = {NULL};
-    const char *list = "";
-    const char *nearest;
-
-    for (int i = 0; i < FORMATS; i++) {
-        if (strcmp(formats[i].name, name) == 0) {
-            return &formats[i];
-        }
-        names[i] = formats[i].name;
-        list = model_arena_format(cli->arena, "%s%s%s: %s", list,
-                                  i > 0 ? "; " : "", formats[i].name,
-                                  formats[i].what);
-    }
-    nearest = model_nearest_name(name, names);
-    (void)usage(
-        cli,
-        nearest != NULL
-            ? model_arena_format(cli->arena, "did you mean \"%s\"?", nearest)
-            : list,
-        model_arena_format(cli->arena, "no such format: %s", name));
-    return NULL;
 }
 
 static void
@@ -112,28 +72,67 @@ static enum model_status write_tree(struct sim_cli *cli,
     return sim_output_close(&output, complete, cli->errors);
 }
 
-enum model_status sim_command_import(struct sim_cli *cli)
+enum model_status sim_import_nccl_topo(struct sim_cli *cli, const char *path)
 {
-    const struct sim_cli_list *operands = &cli->options.operands;
-    const struct format *format;
     struct model_node *found = NULL;
     const struct model_node *lost = NULL;
-    const struct model_node *root;
+    const struct model_node *root = read_nccl_topo(cli, path, &found, &lost);
 
-    if (operands->count < 2) {
-        return usage(cli, "write lagom import nccl-topo FILE",
-                     operands->count == 0 ? "no format and no file given"
-                                          : "no file given");
-    }
-    format = find_format(cli, operands->items[0]);
-    if (format == NULL) {
-        return MODEL_USAGE;
-    }
-    root = format->read(cli, operands->items[1], &found, &lost);
     if (root == NULL) {
         return model_errors_status(cli->errors);
     }
     say(cli, "found: ", found);
     say(cli, "lagom: warning: ", lost);
     return write_tree(cli, root);
+}
+
+/* -- the command -- */
+
+enum { FORMATS_MAX = 16 };
+
+static const struct sim_import_format *find_format(struct sim_cli *cli,
+                                                   const char *name)
+{
+    const char *names[FORMATS_MAX + 1] = {NULL};
+    const char *list = "";
+    const char *nearest;
+
+    for (int i = 0; i < FORMATS_MAX && sim_import_formats[i].name != NULL;
+         i++) {
+        const struct sim_import_format *format = &sim_import_formats[i];
+
+        if (strcmp(format->name, name) == 0) {
+            return format;
+        }
+        names[i] = format->name;
+        list =
+            model_arena_format(cli->arena, "%s%s%s: %s", list,
+                               i > 0 ? "; " : "", format->name, format->what);
+    }
+    nearest = model_nearest_name(name, names);
+    (void)usage(
+        cli,
+        nearest != NULL
+            ? model_arena_format(cli->arena, "did you mean \"%s\"?", nearest)
+            : list,
+        model_arena_format(cli->arena, "no such format: %s", name));
+    return NULL;
+}
+
+enum model_status sim_command_import(struct sim_cli *cli)
+{
+    const struct sim_cli_list *operands = &cli->options.operands;
+    const struct sim_import_format *format;
+
+    if (operands->count < 2) {
+        return usage(
+            cli,
+            model_arena_format(cli->arena, "write lagom import %s FILE",
+                               operands->count == 0 ? "nccl-topo"
+                                                    : operands->items[0]),
+            operands->count == 0 ? "no format and no file given"
+                                 : "no file given");
+    }
+    format = find_format(cli, operands->items[0]);
+    return format != NULL ? format->run(cli, operands->items[1]) : MODEL_USAGE;
 }

@@ -8,6 +8,7 @@
 #include "sim/cmd_show.h"
 #include "sim/load.h"
 #include "validate/commands.h"
+#include "validate/import_nccl_tests.h"
 
 #include <errno.h>
 #include <string.h>
@@ -64,9 +65,9 @@ const struct sim_command sim_commands[] = {
     {.name = "import",
      .bit = SIM_CLI_IMPORT,
      .run = sim_command_import,
-     .operands = "nccl-topo FILE",
+     .operands = "nccl-topo|nccl-tests FILE",
      .operand_max = 2,
-     .summary = "make a topology of what another tool wrote",
+     .summary = "make a topology or records of what another tool wrote",
      .example = "lagom import nccl-topo topo.xml --gpu h100 -o my.yaml"},
     {.name = "calibrate",
      .bit = SIM_CLI_CALIBRATE,
@@ -83,6 +84,13 @@ const struct sim_command sim_commands[] = {
      .operand_max = 2,
      .summary = "explain a command, or the keys of a file",
      .example = "lagom help topology node.pcie"},
+    {.name = NULL}};
+
+const struct sim_import_format sim_import_formats[] = {
+    {"nccl-topo", "a topology file of NCCL (NCCL_TOPO_DUMP_FILE)",
+     sim_import_nccl_topo},
+    {"nccl-tests", "what nccl-tests print, as records to validate",
+     validate_import_nccl_tests},
     {.name = NULL}};
 
 struct sim_cli_name sim_cli_strategy(int index)

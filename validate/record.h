@@ -73,6 +73,12 @@ enum model_status validate_records_read(struct model_arena *arena,
                                         struct validate_records *records,
                                         struct model_errors *errors);
 
+/*
+ * The kind of op that a collective's name means, however it is spelt
+ * ("AllReduce", "all_reduce_perf"), or MODEL_UNSET.
+ */
+int validate_collective_kind(struct model_arena *arena, const char *name);
+
 /* The header, and a row, as the reader takes them. */
 void validate_records_header(FILE *stream);
 void validate_records_row(const struct validate_record *record, FILE *stream);

@@ -230,23 +230,43 @@ static const char *bare_name(struct model_arena *arena, const char *name)
     return bare;
 }
 
+/* Which of the names a text is, or MODEL_UNSET. */
+static int find_choice(struct model_arena *arena,
+                       const char *text,
+                       const char *const *names)
+{
+    const char *bare = bare_name(arena, text);
+
+    for (int i = 0; names[i] != NULL; i++) {
+        if (strcmp(bare, bare_name(arena, names[i])) == 0) {
+            return i;
+        }
+    }
+    return MODEL_UNSET;
+}
+
 static int read_choice(const struct validate_reader *reader,
                        const struct validate_column *column,
                        int cell,
                        const char *const *names)
 {
     const char *text = reader->row->cells[cell].text;
-    const char *bare = bare_name(reader->arena, text);
+    int choice = find_choice(reader->arena, text, names);
 
-    for (int i = 0; names[i] != NULL; i++) {
-        if (strcmp(bare, bare_name(reader->arena, names[i])) == 0) {
-            return i;
-        }
+    if (choice == MODEL_UNSET) {
+        validate_fault_at(
+            reader, cell, column->name,
+            nearest_hint(reader->arena, text, names),
+            model_arena_format(reader->arena, "cannot be \"%s\"", text));
     }
-    validate_fault_at(
-        reader, cell, column->name, nearest_hint(reader->arena, text, names),
-        model_arena_format(reader->arena, "cannot be \"%s\"", text));
-    return MODEL_UNSET;
+    return choice;
+}
+
+int validate_collective_kind(struct model_arena *arena, const char *name)
+{
+    int choice = find_choice(arena, name, model_collective_names);
+
+    return choice != MODEL_UNSET ? choice + MODEL_OP_ALL_GATHER : MODEL_UNSET;
 }
 
 void validate_read_cell(const struct validate_reader *reader,
