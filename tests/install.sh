@@ -44,6 +44,12 @@ same() {
     echo "$*: $ours, $theirs us"
     awk "BEGIN { exit !($ours > 0 && ($ours - $theirs) ^ 2 < 1e-4) }"
 }
+validates() {
+    case $(elsewhere lagom validate gcm-a100) in
+    *"gcm-a100 all_reduce "*) ;;
+    *) return 1 ;;
+    esac
+}
 gone() {
     make uninstall DESTDIR="$root" && rm -f "$root/use" &&
         [ -z "$(find "$root" -type f)" ]
@@ -51,6 +57,7 @@ gone() {
 
 holds 'the program finds NCCL 2.18' explains 2.18
 holds 'the program finds NCCL 2.30' explains 2.30
+holds 'it finds the shipped records' validates
 holds 'a program that uses the library builds' builds
 holds 'it says the same' same dgx-h100 phi-2-fsdp 2.30
 holds 'of a line, too' same '2x8 gpu:a100 nvswitch nic:8x200Gbit/s' \

@@ -58,7 +58,7 @@ static const char *topology_of(const struct study *study, int worst)
 /* -- which -- */
 
 struct ranked {
-    double error_ratio;
+    double distance; /* logarithm of predicted over measured, without sign */
     int pair;
 };
 
@@ -67,9 +67,9 @@ static int compare_ranked(const void *left, const void *right)
     const struct ranked *a = left;
     const struct ranked *b = right;
 
-    return a->error_ratio > b->error_ratio   ? -1
-           : a->error_ratio < b->error_ratio ? 1
-                                             : a->pair - b->pair;
+    return a->distance > b->distance   ? -1
+           : a->distance < b->distance ? 1
+                                       : a->pair - b->pair;
 }
 
 static void find_worst(struct study *study, int most)
@@ -80,7 +80,8 @@ static void find_worst(struct study *study, int most)
     struct validate_worsts *worsts = study->worsts;
 
     for (int i = 0; i < pairs->count; i++) {
-        all[i] = (struct ranked){fabs(pairs->list[i].error_ratio), i};
+        all[i] =
+            (struct ranked){fabs(log(pairs->list[i].error_ratio + 1.0)), i};
     }
     qsort(all, (size_t)pairs->count, sizeof(*all), compare_ranked);
     worsts->count = pairs->count < most ? pairs->count : most;

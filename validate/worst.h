@@ -27,10 +27,10 @@ struct validate_worsts {
 };
 
 /*
- * The pairs of the largest errors without sign, at most `most`, the largest
- * first. Their circumstances are simulated, one thing changed at a time, with
- * the sets that the verdict was predicted with. MODEL_FAULT when memory runs
- * out. Lives in the arena.
+ * The pairs that are off by the largest factors, at most `most`, the largest
+ * first: half the time is as wrong as twice. Their circumstances are simulated,
+ * one thing changed at a time, with the sets that the verdict was predicted
+ * with. MODEL_FAULT when memory runs out. Lives in the arena.
  */
 enum model_status validate_worst(struct model_arena *arena,
                                  const struct validate_verdict *verdict,
