@@ -1,7 +1,7 @@
 /*
  * test_threads.c - simulations side by side, each in its own thread, give what
- * one alone gives; so do searches. `make BUILD=tsan threads` watches them for
- * races.
+ * one alone gives; so do searches and predictions of records. `make BUILD=tsan
+ * threads` watches them for races.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,6 +13,7 @@
 #include "tests/unit/fixture.h"
 
 #include "search/tuned.h"
+#include "validate/predict.h"
 
 #include <pthread.h>
 
@@ -151,11 +152,84 @@ static void searches_do_not_meet(void **state)
     }
 }
 
+/* -- predictions of records -- */
+
+enum { ROWS = 4 };
+
+struct predictor {
+    const struct validate_predictor *predictor;
+    const char *const *sets;
+    pthread_t thread;
+    struct validate_prediction rows[ROWS];
+};
+
+static void *predict(void *context)
+{
+    struct predictor *it = context;
+    struct model_arena *scratch = model_arena_new();
+    struct model_errors errors = {.arena = scratch};
+
+    for (int i = 0; scratch != NULL && i < RUNS; i++) {
+        errors = (struct model_errors){.arena = scratch};
+        (void)validate_predict(it->predictor, it->sets, 1, NULL, scratch,
+                               it->rows, &errors);
+    }
+    model_arena_free(scratch);
+    return NULL;
+}
+
+static void predictions_do_not_meet(void **state)
+{
+    struct fixture_file file = fixture_file_open(
+        "nodes,gpus,collective,size_bytes,time_us,notes,computation,"
+        "computation_us\n"
+        "1,8,all_reduce,1048576,9,topology=dgx-a100,,\n"
+        "1,4,all_gather,1048576,9,topology=dgx-a100,,\n"
+        "4,32,all_reduce,67108864,9,topology=dgx-h100,,\n"
+        "1,8,all_gather,67108864,9,topology=dgx-h100,"
+        "\"{kind: gemm, m: 4096, n: 4096, k: 4096}\",9\n");
+    static const char *const sets[][1] = {{"gpu.channel.sync=0.2 us"},
+                                          {"gpu.channel.sync=0.4 us"},
+                                          {"gpu.channel.sync=0.6 us"},
+                                          {"gpu.channel.sync=0.8 us"}};
+    struct validate_records records = {.count = 0};
+    struct model_errors errors = {.arena = *state};
+    struct validate_predictor *predictor;
+    struct predictor alone[THREADS];
+    struct predictor together[THREADS];
+
+    (void)validate_records_read(*state, file.path, &records, &errors);
+    fixture_file_close(&file);
+    (void)validate_predictor_make(*state, &records, NULL, &predictor, &errors);
+    fixture_no_errors(&errors);
+    for (int i = 0; i < THREADS; i++) {
+        alone[i] = (struct predictor){.predictor = predictor, .sets = sets[i]};
+        together[i] = alone[i];
+        (void)predict(&alone[i]);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        assert_int_equal(
+            pthread_create(&together[i].thread, NULL, predict, &together[i]),
+            0);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        assert_int_equal(pthread_join(together[i].thread, NULL), 0);
+        for (int j = 0; j < ROWS; j++) {
+            assert_true(alone[i].rows[j].time_us > 0.0);
+            assert_near(together[i].rows[j].time_us, alone[i].rows[j].time_us,
+                        0);
+            assert_near(together[i].rows[j].computation_us,
+                        alone[i].rows[j].computation_us, 0);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(searches_do_not_meet),
         cmocka_unit_test(threads_do_not_meet),
+        cmocka_unit_test(predictions_do_not_meet),
     };
     return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
 }
