@@ -167,7 +167,7 @@ static double five_digits(double value, enum model_dimension dimension)
     double number = value;
     int exponent;
 
-    if (strchr("eE", printed[digits]) != NULL) {
+    if (printed[digits] == 'e') {
         return value;
     }
     (void)snprintf(rounded, sizeof(rounded), "%.*s", (int)digits, printed);
@@ -232,10 +232,10 @@ static enum model_status predict_after(struct fitting *fitting)
         calibration->rows[i].after_us = times_us[i];
     }
     for (int after = 0; after < 2; after++) {
-        calibration->fitted[after] =
-            validate_calibration_errors(arena, calibration, false, after != 0);
+        calibration->fitted[after] = validate_calibration_accuracy(
+            arena, calibration, false, after != 0);
         calibration->held_out[after] =
-            validate_calibration_errors(arena, calibration, true, after != 0);
+            validate_calibration_accuracy(arena, calibration, true, after != 0);
     }
     return status;
 }

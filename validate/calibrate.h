@@ -19,8 +19,8 @@
 
 #include "model/params.h"
 #include "model/topology.h"
+#include "validate/accuracy.h"
 #include "validate/fit.h"
-#include "validate/predict.h"
 
 struct validate_calibration_options {
     const struct validate_records *records;
@@ -58,12 +58,6 @@ struct validate_calibrated_row {
     double measured_us, before_us, after_us;
 };
 
-/* |predicted / measured - 1| of some rows; bias is the median without | |. */
-struct validate_errors {
-    int rows;
-    double median, p95, worst, bias;
-};
-
 /* A topology of the rows. */
 struct validate_target {
     const char *label;
@@ -83,11 +77,11 @@ struct validate_calibration {
     int unseen_count;
     struct validate_calibrated_row *rows;
     int row_count;
-    int small_count;                  /* rows below min_bytes */
-    int left_out_count;               /* rows that cannot run */
-    const char *left_out_reason;      /* of the first of them */
-    struct validate_errors fitted[2]; /* before, after */
-    struct validate_errors held_out[2];
+    int small_count;                    /* rows below min_bytes */
+    int left_out_count;                 /* rows that cannot run */
+    const char *left_out_reason;        /* of the first of them */
+    struct validate_accuracy fitted[2]; /* before, after */
+    struct validate_accuracy held_out[2];
     struct validate_fit_result fit;
 };
 

@@ -12,24 +12,24 @@
 
 static void put_errors(struct sim_json *root,
                        const char *key,
-                       const struct validate_errors *errors)
+                       const struct validate_accuracy *errors)
 {
     struct sim_json *object = sim_json_put_object(root, key);
 
-    sim_json_number(object, "median_error", errors->median);
-    sim_json_number(object, "p95_error", errors->p95);
-    sim_json_number(object, "worst_error", errors->worst);
-    sim_json_number(object, "bias", errors->bias);
+    sim_json_number(object, "median_error", errors->median_ratio);
+    sim_json_number(object, "p95_error", errors->p95_ratio);
+    sim_json_number(object, "worst_error", errors->worst_ratio);
+    sim_json_number(object, "bias", errors->bias_ratio);
 }
 
 static void put_side(struct sim_json *root,
                      const char *key,
-                     const struct validate_errors errors[2])
+                     const struct validate_accuracy errors[2])
 {
     struct sim_json *object = sim_json_put_object(root, key);
 
-    sim_json_count(object, "times", errors[0].rows);
-    if (errors[0].rows > 0) {
+    sim_json_count(object, "times", errors[0].count);
+    if (errors[0].count > 0) {
         put_errors(object, "before", &errors[0]);
         put_errors(object, "after", &errors[1]);
     }

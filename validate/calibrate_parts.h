@@ -61,10 +61,10 @@ bool validate_target_has(const struct validate_target *target,
                          const char *path);
 
 /* Of the rows that are held out, or not; before or after. */
-struct validate_errors
-validate_calibration_errors(struct model_arena *arena,
-                            const struct validate_calibration *calibration,
-                            bool held_out,
-                            bool after);
+struct validate_accuracy
+validate_calibration_accuracy(struct model_arena *arena,
+                              const struct validate_calibration *calibration,
+                              bool held_out,
+                              bool after);
 
 #endif

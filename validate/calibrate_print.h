@@ -7,8 +7,8 @@
 #include "sim/cli.h"
 #include "validate/calibrate.h"
 
-/* A direction of which a prior knows more than the data. */
-#define CALIBRATE_UNKNOWN 1.0
+/* A direction is told where data know less of it than this times priors. */
+#define CALIBRATE_UNKNOWN 0.3
 
 /* Parameters that move this much alike are told. */
 #define CALIBRATE_CORRELATED 0.95

@@ -5,8 +5,6 @@
 
 #include "search/moves.h"
 
-#include <gsl/gsl_sort.h>
-#include <gsl/gsl_statistics.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -322,40 +320,33 @@ validate_calibration_rows(struct model_arena *arena,
         "no row to fit");
 }
 
-/* -- errors -- */
+/* -- accuracy -- */
 
-struct validate_errors
-validate_calibration_errors(struct model_arena *arena,
-                            const struct validate_calibration *calibration,
-                            bool held_out,
-                            bool after)
+struct validate_accuracy
+validate_calibration_accuracy(struct model_arena *arena,
+                              const struct validate_calibration *calibration,
+                              bool held_out,
+                              bool after)
 {
-    size_t room = (size_t)calibration->row_count;
-    double *sizes = model_arena_array(arena, room, sizeof(double));
-    double *with_sign = model_arena_array(arena, room, sizeof(double));
-    struct validate_errors errors = {.rows = 0};
-    size_t count = 0;
+    struct validate_pairs pairs = {
+        .list = model_arena_array(arena, (size_t)calibration->row_count,
+                                  sizeof(struct validate_pair))};
 
     for (int i = 0; i < calibration->row_count; i++) {
         const struct validate_calibrated_row *row = &calibration->rows[i];
+        double time_us = after ? row->after_us : row->before_us;
 
         if (row->held_out == held_out) {
-            double time_us = after ? row->after_us : row->before_us;
-
-            with_sign[count] = time_us / row->measured_us - 1.0;
-            sizes[count] = fabs(with_sign[count]);
-            count++;
+            /* Cases of one pair each: nothing is ranked. */
+            pairs.list[pairs.count] = (struct validate_pair){
+                .row = row->row,
+                .computation = row->computation,
+                .measured_us = row->measured_us,
+                .predicted_us = time_us,
+                .error_ratio = time_us / row->measured_us - 1.0,
+                .case_index = pairs.count};
+            pairs.count++;
         }
     }
-    if (count == 0) {
-        return errors;
-    }
-    gsl_sort(sizes, 1, count);
-    gsl_sort(with_sign, 1, count);
-    errors.rows = (int)count;
-    errors.median = gsl_stats_median_from_sorted_data(sizes, 1, count);
-    errors.p95 = gsl_stats_quantile_from_sorted_data(sizes, 1, count, 0.95);
-    errors.worst = sizes[count - 1];
-    errors.bias = gsl_stats_median_from_sorted_data(with_sign, 1, count);
-    return errors;
+    return validate_accuracy_of(arena, &pairs, NULL);
 }

@@ -6,10 +6,14 @@
 #include "search/paragraph.h"
 
 #include <math.h>
-#include <string.h>
 
 /* Parts of a direction less than this of its largest are not named. */
-#define PART 0.3
+#define PART 0.5
+
+/* Parameters of which the data decide less are told. */
+#define UNDECIDED 0.1
+
+enum { DIRECTIONS_SHOWN = 4 };
 
 double validate_calibration_correlation(const struct validate_calibration *of,
                                         int i,
@@ -53,12 +57,12 @@ static void print_head(FILE *out,
 static void print_errors(FILE *out,
                          const char *name,
                          const char *when,
-                         const struct validate_errors *errors)
+                         const struct validate_accuracy *errors)
 {
     (void)fprintf(out, "%-9s %6d  %-7s %8.1f %8.1f %8.1f %+8.1f\n", name,
-                  errors->rows, when, 100.0 * errors->median,
-                  100.0 * errors->p95, 100.0 * errors->worst,
-                  100.0 * errors->bias);
+                  errors->count, when, 100.0 * errors->median_ratio,
+                  100.0 * errors->p95_ratio, 100.0 * errors->worst_ratio,
+                  100.0 * errors->bias_ratio);
 }
 
 static void print_table(FILE *out, const struct validate_calibration *of)
@@ -71,7 +75,7 @@ static void print_table(FILE *out, const struct validate_calibration *of)
     for (int i = 0; i < 2; i++) {
         print_errors(out, "fitted", when[i], &of->fitted[i]);
     }
-    for (int i = 0; i < 2 && of->held_out[0].rows > 0; i++) {
+    for (int i = 0; i < 2 && of->held_out[0].count > 0; i++) {
         print_errors(out, "held out", when[i], &of->held_out[i]);
     }
 }
@@ -108,24 +112,10 @@ static void print_parameters(FILE *out, const struct validate_calibration *of)
 
 /* -- what the data do not tell -- */
 
-/* "a, b and c" of those marked. */
-static const char *list_paths(struct model_arena *arena,
-                              const struct validate_calibration *of,
-                              const bool *marked)
-{
-    const char *text = NULL;
-
-    for (int j = 0; j < of->parameter_count; j++) {
-        if (marked[j]) {
-            text = text == NULL ? of->parameters[j].path
-                                : model_arena_format(arena, "%s, %s", text,
-                                                     of->parameters[j].path);
-        }
-    }
-    return text;
-}
-
-/* Change of a parameter along a direction, where the largest is 10 %. */
+/*
+ * Change of a parameter along a direction, which is in widths of the priors,
+ * where the largest is +10 %.
+ */
 static double
 change(const struct validate_calibration *of, int direction, int parameter)
 {
@@ -134,7 +124,6 @@ change(const struct validate_calibration *of, int direction, int parameter)
     double mine = 0.0;
 
     for (int j = 0; j < n; j++) {
-        /* a direction is in widths of the priors */
         double part =
             of->fit.directions[j * n + direction] * of->parameters[j].width;
 
@@ -144,65 +133,63 @@ change(const struct validate_calibration *of, int direction, int parameter)
     return 0.1 * mine / most;
 }
 
-/* Parameters that a direction moves. */
-static int
-mark_parts(const struct validate_calibration *of, int direction, bool *marked)
-{
-    int count = 0;
-
-    for (int j = 0; j < of->parameter_count; j++) {
-        marked[j] = fabs(change(of, direction, j)) >= 0.1 * PART;
-        count += marked[j];
-    }
-    return count;
-}
-
+/* A direction in words, or NULL where it is one parameter alone. */
 static const char *direction_text(struct model_arena *arena,
                                   const struct validate_calibration *of,
-                                  int direction,
-                                  const bool *marked)
+                                  int direction)
 {
     const char *text = "";
+    int parts = 0;
 
     for (int j = 0; j < of->parameter_count; j++) {
-        if (marked[j]) {
+        double by = change(of, direction, j);
+
+        if (fabs(by) >= 0.1 * PART) {
             text = model_arena_format(
-                arena, "%s%s%s %+.0f %%", text, text[0] == '\0' ? "" : " with ",
-                of->parameters[j].path, 100.0 * change(of, direction, j));
+                arena, "%s%s %s %s by %.0f %%", text,
+                parts++ == 0 ? "" : " and", of->parameters[j].path,
+                by > 0.0 ? "grows" : "falls", 100.0 * fabs(by));
         }
     }
-    return model_arena_format(
-        arena, "The rows cannot tell apart: %s changes them little.", text);
+    return parts > 1 ? model_arena_format(
+                           arena, "The rows hardly change when%s.", text)
+                     : NULL;
 }
 
-static void print_unknown(struct sim_cli *cli,
-                          const struct validate_calibration *of)
+static void print_directions(struct sim_cli *cli,
+                             const struct validate_calibration *of)
 {
-    size_t n = (size_t)of->parameter_count;
-    bool *marked = model_arena_array(cli->arena, n, sizeof(bool));
-    bool *alone = model_arena_array(cli->arena, n, sizeof(bool));
-    const char *text;
+    int shown = 0;
 
-    for (int k = 0; k < of->parameter_count; k++) {
-        if (of->fit.known[k] >= CALIBRATE_UNKNOWN) {
-            continue;
-        }
-        if (mark_parts(of, k, marked) > 1) {
-            search_paragraph(cli->out, 0,
-                             direction_text(cli->arena, of, k, marked));
-        } else {
-            for (size_t j = 0; j < n; j++) {
-                alone[j] = alone[j] || marked[j];
-            }
+    /* The least known is last. */
+    for (int k = of->parameter_count - 1; k >= 0 && shown < DIRECTIONS_SHOWN;
+         k--) {
+        const char *text = of->fit.known[k] < CALIBRATE_UNKNOWN
+                               ? direction_text(cli->arena, of, k)
+                               : NULL;
+
+        search_paragraph(cli->out, 0, text);
+        shown += text != NULL;
+    }
+}
+
+/* Those that the data decide least. */
+static void print_undecided(struct sim_cli *cli,
+                            const struct validate_calibration *of)
+{
+    const char *text = NULL;
+
+    for (int j = 0; j < of->parameter_count; j++) {
+        if (of->parameters[j].decided_ratio < UNDECIDED) {
+            text = model_arena_format(
+                cli->arena, "%s%s %s",
+                text == NULL ? "The rows say next to nothing of" : text,
+                text == NULL ? "" : ",", of->parameters[j].path);
         }
     }
-    text = list_paths(cli->arena, of, alone);
     if (text != NULL) {
-        search_paragraph(
-            cli->out, 0,
-            model_arena_format(cli->arena,
-                               "The rows say less than the sources of: %s.",
-                               text));
+        search_paragraph(cli->out, 0,
+                         model_arena_format(cli->arena, "%s.", text));
     }
 }
 
@@ -243,7 +230,8 @@ void validate_calibration_text(struct sim_cli *cli,
     print_table(cli->out, of);
     print_parameters(cli->out, of);
     (void)fputc('\n', cli->out);
-    print_unknown(cli, of);
+    print_undecided(cli, of);
+    print_directions(cli, of);
     print_correlated(cli, of);
     print_unseen(cli, of);
     (void)fprintf(cli->out,

@@ -7,12 +7,12 @@
 
 #include "sim/load.h"
 #include "sim/output.h"
+#include "validate/measured.h"
 
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#define MIN_BYTES    1048576.0
 #define HOLD_OUT     (1.0 / 3.0)
 #define HOLD_OUT_MAX 0.9
 
@@ -35,14 +35,24 @@ usage(struct sim_cli *cli, const char *key, const char *hint, const char *what)
 
 /* -- records -- */
 
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash != NULL ? slash + 1 : path;
+}
+
 static enum model_status
 read_file(struct sim_cli *cli, const char *file, struct sources *sources)
 {
     struct validate_records one = {.count = 0};
     struct validate_records *all = &sources->all;
     struct validate_record *rows;
+    const char *path = validate_records_path(cli, file);
     enum model_status status =
-        validate_records_read(cli->arena, file, &one, cli->errors);
+        path != NULL
+            ? validate_records_read(cli->arena, path, &one, cli->errors)
+            : MODEL_BAD_INPUT;
 
     if (status != MODEL_OK) {
         return status;
@@ -57,7 +67,7 @@ read_file(struct sim_cli *cli, const char *file, struct sources *sources)
     }
     sources->first_rows[sources->count] = all->count;
     sources->files[sources->count++] =
-        (struct model_params_records){file, 0, one.hash};
+        (struct model_params_records){base_name(path), 0, one.hash};
     all->rows = rows;
     all->count += one.count;
     return MODEL_OK;
@@ -121,22 +131,15 @@ static void count_rows(struct sources *sources,
 
 /* -- options -- */
 
-static enum model_status read_number(struct sim_cli *cli,
-                                     const char *key,
-                                     const char *text,
-                                     enum model_dimension dimension,
-                                     double *value)
+static enum model_status read_hold_out(struct sim_cli *cli, double *ratio)
 {
-    struct model_units_fault fault;
+    const char *text = cli->options.hold_out;
 
-    if (text == NULL ||
-        model_units_parse(text, dimension, value, &fault) == MODEL_OK) {
-        return MODEL_OK;
-    }
-    return usage(cli, key, fault.hint,
-                 fault.quote ? model_arena_format(cli->arena, "\"%s\" %s", text,
-                                                  fault.message)
-                             : fault.message);
+    return text == NULL ||
+                   model_units_parse(text, MODEL_RATIO, ratio, NULL) == MODEL_OK
+               ? MODEL_OK
+               : usage(cli, "--hold-out", "write 0 to 0.9, or 25 %",
+                       model_arena_format(cli->arena, "cannot be %s", text));
 }
 
 /* --fit PATH,PATH, as a list. */
@@ -200,12 +203,9 @@ read_options(struct sim_cli *cli, struct validate_calibration_options *options)
                         ? (int)(given->jobs < 256 ? given->jobs : 256)
                     : cores > 0 ? (int)cores
                                 : 1;
-    options->min_bytes = MIN_BYTES;
     options->hold_out = given->held_out.count > 0 ? 0.0 : HOLD_OUT;
-    if (read_number(cli, "--min-size", given->min_size, MODEL_BYTES,
-                    &options->min_bytes) != MODEL_OK ||
-        read_number(cli, "--hold-out", given->hold_out, MODEL_RATIO,
-                    &options->hold_out) != MODEL_OK) {
+    if (validate_min_size_read(cli, &options->min_bytes) != MODEL_OK ||
+        read_hold_out(cli, &options->hold_out) != MODEL_OK) {
         return MODEL_USAGE;
     }
     if (options->hold_out > HOLD_OUT_MAX) {
@@ -247,8 +247,7 @@ static enum model_status read_date(struct sim_cli *cli, const char **date)
 static const char *name_of(struct sim_cli *cli)
 {
     const char *path = cli->options.output;
-    const char *slash = path != NULL ? strrchr(path, '/') : NULL;
-    const char *base = slash != NULL ? slash + 1 : path;
+    const char *base = path != NULL ? base_name(path) : NULL;
     size_t length = base != NULL ? strlen(base) : 0;
 
     if (cli->options.name != NULL || length == 0) {

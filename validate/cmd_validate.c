@@ -5,12 +5,11 @@
 
 #include "model/files.h"
 #include "sim/load.h"
+#include "validate/measured.h"
 #include "validate/verdict_print.h"
 
 #include <string.h>
 
-static const char FOLDER[] = "validate/records";
-static const char MIN_SIZE[] = "1 MiB";
 enum { WORST_SHOWN = 10 };
 
 static enum model_status
@@ -56,34 +55,15 @@ static enum model_status check(struct sim_cli *cli)
     return MODEL_OK;
 }
 
-static enum model_status read_min_size(struct sim_cli *cli, double *bytes)
-{
-    const char *text =
-        cli->options.min_size != NULL ? cli->options.min_size : MIN_SIZE;
-    struct model_units_fault fault;
-
-    if (strcmp(text, "0") == 0) {
-        *bytes = 0.0;
-        return MODEL_OK;
-    }
-    return model_units_parse(text, MODEL_BYTES, bytes, &fault) == MODEL_OK
-               ? MODEL_OK
-               : usage(cli, "write such as 64KiB, 1MiB, 0",
-                       model_arena_format(cli->arena, "--min-size cannot be %s",
-                                          text));
-}
-
 /* The named files, or all shipped ones. */
 static enum model_status read_records(struct sim_cli *cli,
                                       struct validate_records *records)
 {
     const struct sim_cli_list *operands = &cli->options.operands;
-    struct model_place nowhere = {"lagom", 0, 0};
     const char *const *shipped;
 
     for (int i = 0; i < operands->count; i++) {
-        const char *path = model_file_find(
-            cli->arena, FOLDER, operands->items[i], nowhere, NULL, cli->errors);
+        const char *path = validate_records_path(cli, operands->items[i]);
 
         if (path != NULL) {
             (void)validate_records_read(cli->arena, path, records, cli->errors);
@@ -92,7 +72,7 @@ static enum model_status read_records(struct sim_cli *cli,
     if (operands->count > 0) {
         return model_errors_status(cli->errors);
     }
-    shipped = model_file_shipped(cli->arena, FOLDER, ".csv");
+    shipped = model_file_shipped(cli->arena, VALIDATE_RECORDS_FOLDER, ".csv");
     if (shipped[0] == NULL) {
         return usage(cli, "write lagom validate RECORDS.csv",
                      "no records named, and the shipped ones are not there");
@@ -110,7 +90,7 @@ static enum model_status read_input(struct sim_cli *cli, struct validation *it)
     struct sim_sets others;
 
     if (status == MODEL_OK) {
-        status = read_min_size(cli, &it->verdict.min_size_bytes);
+        status = validate_min_size_read(cli, &it->verdict.min_size_bytes);
     }
     if (status == MODEL_OK) {
         status = read_records(cli, &it->records);

@@ -104,6 +104,7 @@ static double variance_of(double scale, struct validate_fit_result *fit)
 {
     double squares = 0.0;
     int within = 0;
+    double share;
     double variance = scale * scale;
 
     for (int i = 0; i < fit->row_count; i++) {
@@ -112,14 +113,17 @@ static double variance_of(double scale, struct validate_fit_result *fit)
         within += size <= FIT_HUBER;
         squares += fmin(size, FIT_HUBER) * fmin(size, FIT_HUBER);
     }
-    squares *= scale * scale *
-               pow(fit->row_count / fmax(within, fit->row_count / 2.0), 2.0);
+    share = fmax(within, fit->row_count / 2.0) / fit->row_count;
+    squares *= scale * scale / (share * share);
     for (int turn = 0; turn < 20; turn++) {
+        double parameters = decided(fit, variance);
+        double few = 1.0 + parameters / fit->row_count * (1.0 - share) / share;
+
         fit->freedom =
-            FIT_NOISE_ROWS + fmax(fit->row_count - decided(fit, variance), 0.0);
-        variance =
-            (FIT_NOISE_ROWS * FIT_NOISE_RATIO * FIT_NOISE_RATIO + squares) /
-            fit->freedom;
+            FIT_NOISE_ROWS + fmax(fit->row_count - parameters, 0.0);
+        variance = (FIT_NOISE_ROWS * FIT_NOISE_RATIO * FIT_NOISE_RATIO +
+                    few * few * squares) /
+                   fit->freedom;
     }
     return variance;
 }
