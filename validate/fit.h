@@ -20,8 +20,9 @@
  *
  * The covariance of x is (J'J / v + diag(1 / width^2))^-1, J being d r / d x
  * and v Huber's estimate of the variance of r (Robust Statistics, 7.6):
- * s^2 [sum psi^2 / (n - p)] / [share within 1.345 s]^2, p the number of
- * parameters that the data decide (sum of decided_ratio). Intervals are of
+ * K^2 s^2 [sum psi^2 / (n - p)] / m^2 with m the share of the rows within 1.345
+ * s, K = 1 + p / n (1 - m) / m and p the number of parameters that the data
+ * decide (sum of decided_ratio). Intervals are of
  * Student's distribution with as many degrees of freedom as v has, but never
  * wider than the prior alone would make them.
  */

@@ -12,7 +12,7 @@
 
 /* Rows of that scatter that the scale takes in. */
 #define FIT_NOISE_RATIO 0.03
-#define FIT_NOISE_ROWS  4.0
+#define FIT_NOISE_ROWS  2.0
 
 /*
  * The scale s of the residuals, where `decided` parameters are theirs. arena is

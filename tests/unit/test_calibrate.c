@@ -127,9 +127,9 @@ parameter(const struct validate_calibration *calibration, const char *path)
  * / rate, and nothing else where kernels start at once. Records of 1.25 GB/s,
  * from a start of 1 GB/s, so have one answer. Its prior, a factor of 2 about
  * the start, pulls it back by ln(1.25) / (1 + k), where k is the prior's
- * variance over that of the mean of 18 rows without scatter but the 4 of 3 %
- * that always count, of 4 + 18 - 1 degrees of freedom: 0.48 * 18 / (0.0036 /
- * 21) = 50000. So it is 1.25 to five digits.
+ * variance over that of the mean of 18 rows without scatter but the 2 of 3 %
+ * that always count, of 2 + 18 - 1 degrees of freedom: 0.48 * 18 / (0.0018 /
+ * 19) = 91000. So it is 1.25 to five digits.
  */
 static void a_rate_comes_back(void **state)
 {

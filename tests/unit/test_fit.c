@@ -70,16 +70,16 @@ parameter(double start, double width, double reach)
 /*
  * Rows at 1 +- 0.02, a prior at 0 of width 10: the middle, as the prior weighs
  * next to nothing: 1 - x = x v / (8 * 100). No row is beyond 1.345 s, so v is
- * the variance with the four rows of 3 % that count besides and one parameter
- * decided: (8 * 0.0004 + 4 * 0.0009) / (4 + 8 - 1) = 0.0068 / 11. The interval
- * is t(11) = 2.20099 times sqrt(v / 8).
+ * the variance with the two rows of 3 % that count besides and one parameter
+ * decided: (8 * 0.0004 + 2 * 0.0009) / (2 + 8 - 1) = 0.005 / 9. The interval
+ * is t(9) = 2.26216 times sqrt(v / 8).
  */
 static void a_mean_is_found(void **state)
 {
     struct closed closed = {.rows = 8, .parameters = 1, .log_time = constant};
     struct validate_fit_parameter wide = parameter(0.0, 10.0, 40.0);
     struct validate_fit_result fit;
-    double variance = 0.0068 / 11.0;
+    double variance = 0.005 / 9.0;
 
     for (int i = 0; i < 8; i++) {
         closed.measured[i] = i % 2 == 0 ? 1.02 : 0.98;
@@ -88,17 +88,17 @@ static void a_mean_is_found(void **state)
     assert_true(fit.converged);
     assert_near(fit.x[0], 1.0, 1e-4);
     assert_near(fit.noise_ratio, sqrt(variance), 1e-5);
-    assert_near(fit.freedom, 11.0, 1e-4);
-    assert_near(fit.interval[0], 2.20099 * sqrt(variance / 8.0), 1e-5);
+    assert_near(fit.freedom, 9.0, 1e-4);
+    assert_near(fit.interval[0], 2.26216 * sqrt(variance / 8.0), 1e-5);
     assert_near(fit.decided_ratio[0], 1.0, 1e-4);
     assert_false(fit.at_bound[0]);
 }
 
 /*
- * One row at 0.03, a prior at 0 of width 0.03. With one row the scale is that
- * of the four besides: s between 0.0268 (row met: 4 * 0.0009 / 5) and 0.04. The
- * place is the mean weighted by 1 / s^2 and 1 / 0.03^2, so between 0.0108 and
- * 0.0167.
+ * One row at 0.03, a prior at 0 of width 0.03. With one row the scale is that of
+ * the two besides, and of its own residual: s^2 is between 0.0018 / 3, where the
+ * row is met, and (0.0018 + (0.03 / 0.6745)^2) / 3, where x is 0. The place is
+ * the mean weighted by 1 / s^2 and 1 / 0.03^2, so between 0.0125 and 0.018.
  */
 static void one_row_is_weighed_against_the_prior(void **state)
 {
@@ -107,8 +107,8 @@ static void one_row_is_weighed_against_the_prior(void **state)
     struct validate_fit_parameter narrow = parameter(0.0, 0.03, 0.12);
     struct validate_fit_result fit = run(*state, &closed, &narrow);
 
-    assert_true(fit.x[0] > 0.0108 && fit.x[0] < 0.0167);
-    assert_true(fit.decided_ratio[0] > 0.3 && fit.decided_ratio[0] < 0.6);
+    assert_true(fit.x[0] > 0.0125 && fit.x[0] < 0.018);
+    assert_true(fit.decided_ratio[0] > 0.3 && fit.decided_ratio[0] < 0.7);
     /* never wider than the prior: 1.96 widths */
     assert_true(fit.interval[0] <= 1.96 * 0.03);
 }
