@@ -26,10 +26,20 @@ double validate_calibration_correlation(const struct validate_calibration *of,
            sqrt(covariance[i * n + i] * covariance[j * n + j]);
 }
 
+/* "1 row", "2 rows" */
+static const char *rows(int count, char *buffer, size_t buffer_bytes)
+{
+    (void)snprintf(buffer, buffer_bytes, "%d row%s", count,
+                   count == 1 ? "" : "s");
+    return buffer;
+}
+
 static void print_head(FILE *out,
                        const struct validate_calibration *of,
                        const struct model_params *params)
 {
+    char text[32];
+
     (void)fprintf(out, "GPU %s, topolog%s", of->targets[0].topology.gpu.name,
                   of->target_count == 1 ? "y" : "ies");
     for (int t = 0; t < of->target_count; t++) {
@@ -40,15 +50,17 @@ static void print_head(FILE *out,
     for (int i = 0; i < params->record_count; i++) {
         (void)fprintf(out, "%s ", i == 0 ? "" : ",");
         model_text_print(params->records[i].file, out);
-        (void)fprintf(out, " (%d rows)", params->records[i].rows);
+        (void)fprintf(out, " (%s)",
+                      rows(params->records[i].rows, text, sizeof(text)));
     }
     (void)fputc('\n', out);
     if (of->small_count > 0) {
-        (void)fprintf(out, "%d rows below --min-size are not used\n",
-                      of->small_count);
+        (void)fprintf(out, "not used, below --min-size: %s\n",
+                      rows(of->small_count, text, sizeof(text)));
     }
     if (of->left_out_count > 0) {
-        (void)fprintf(out, "%d rows cannot run: ", of->left_out_count);
+        (void)fprintf(out, "not used, cannot run: %s, ",
+                      rows(of->left_out_count, text, sizeof(text)));
         model_text_print(of->left_out_reason, out);
         (void)fputc('\n', out);
     }

@@ -350,6 +350,6 @@ enum model_status validate_command_calibrate(struct sim_cli *cli)
     }
     count_rows(&sources, &calibration);
     params = params_of(cli, &sources, &calibration, date);
-    status = write_params(cli, &params);
-    return status == MODEL_OK ? print(cli, &calibration, &params) : status;
+    status = print(cli, &calibration, &params);
+    return status == MODEL_OK ? write_params(cli, &params) : status;
 }
