@@ -155,6 +155,7 @@ validate: deps ## print how near models come to measurements, and the cost model
 	@$(PROGRAM) validate --budget tests/accuracy.yaml
 	@echo; $(PROGRAM) validate autoccl-a40-allgather --format csv | \
 		awk -f validate/peaks.awk
+	@echo; BUILD_DIR=$(DIR) validate/calibrated.sh
 	@BUILD_DIR=$(DIR) validate/gemm.sh
 	@BUILD_DIR=$(DIR) validate/model.sh
 	@echo; BUILD_DIR=$(DIR) validate/patterns.sh
