@@ -222,20 +222,19 @@ static void test_sweep(void **state)
 static void test_curve(void **state)
 {
     const char *const words[] = {"-t", ONE, "-w", "FILE", "-m", "sweep", NULL};
-    struct ran ran =
-        run_text(*state, &fake_driver,
-                 "name: w\nsets:\n"
-                 "  - ops: [{kind: kernel, ctas: 132, hbm: 100 MB}]\n"
-                 "    working_set: [1 MiB, 4 MiB]\n",
-                 words);
+    struct ran ran = run_text(*state, &fake_driver,
+                              "name: w\nsets:\n"
+                              "  - ops: [{kind: memory, hbm: 100 MB}]\n"
+                              "    working_set: [1 MiB, 4 MiB]\n",
+                              words);
 
     fixture_no_errors(&ran.errors);
     assert_string_equal(
         ran.out,
         "hardware,ctas,working_set_bytes,bytes,time_us,spread_us,GBps,repeats,"
         "sm_clock_mhz\n"
-        "Fake H200,132,1048576,100000000,100.000,0.000,1000.0,20,1980\n"
-        "Fake H200,132,4194304,100000000,100.000,0.000,1000.0,20,1980\n");
+        "Fake H200,0,1048576,100000000,100.000,0.000,1000.0,20,1980\n"
+        "Fake H200,0,4194304,100000000,100.000,0.000,1000.0,20,1980\n");
 }
 
 static void test_bad_sweeps(void **state)
@@ -249,8 +248,9 @@ static void test_bad_sweeps(void **state)
         {"sets: [{ops: [{kind: gemm, m: 4, n: 4, k: 4},"
          " {kind: memory, hbm: 1 MB}]}]",
          "a pair is a collective and a computation"},
-        {"sets: [{ops: [{kind: memory, hbm: 1 MB}], working_set: 1 MiB}]",
-         "only kernels"},
+        {"sets: [{ops: [{kind: gemm, m: 4, n: 4, k: 4}],"
+         " working_set: 1 MiB}]",
+         "only memory and kernels"},
         {"sets: [{ops: [{kind: memory, hbm: 1 MB}], macth: true}]", "macth"}};
     const char *const words[] = {"-t", ONE, "-w", "FILE", "-m", "sweep", NULL};
 

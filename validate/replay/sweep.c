@@ -297,11 +297,12 @@ static void sort_point(struct maker *maker, struct replay_point *point)
     }
     if (point->working_set_bytes > 0.0 &&
         (point->computation == MODEL_UNSET ||
-         ops[point->computation].kind != MODEL_OP_KERNEL)) {
+         (ops[point->computation].kind != MODEL_OP_KERNEL &&
+          ops[point->computation].kind != MODEL_OP_MEMORY))) {
         (void)model_errors_add(maker->errors, MODEL_BAD_INPUT, ops[0].place,
-                               "working_set",
-                               "write {kind: kernel, ctas: 132, hbm: 8 GB}",
-                               "only kernels read from a working set");
+                               "working_set", "write {kind: memory, hbm: 8 GB}",
+                               "only memory and kernels read from a working "
+                               "set");
     }
 }
 

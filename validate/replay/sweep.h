@@ -15,7 +15,7 @@
  * stream; a key with a list of values, and a list of ops, stand for each of
  * them, and a set for each combination. `match: true` measures the collective
  * with so many bytes that it lasts as long as the computation.
- * `working_set: [1 MiB, ...]` beside a kernel lets it read its hbm bytes from
+ * `working_set: [1 MiB, ...]` lets a kernel or memory read its hbm bytes from
  * so many, again and again: a curve of L2.
  */
 #ifndef VALIDATE_REPLAY_SWEEP_H
