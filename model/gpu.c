@@ -223,6 +223,14 @@ static const struct model_field ll128_fields[] = {
         "sync", MODEL_TIME, ll128_sync_us, "of one step, without the path"),
     QUANTITY(
         "start", MODEL_TIME, ll128_start_us, "of a kernel, outside its steps"),
+    {.key = "link",
+     .kind = MODEL_FIELD_QUANTITY,
+     .dimension = MODEL_RATIO,
+     .offset = AT(ll128_link_ratio),
+     .min = 0.01,
+     .max = 1.0,
+     .sourced = true,
+     .help = "share of NVLink's rate that its lines reach, flags included (1)"},
     {.key = NULL}};
 
 static const struct model_field nvls_fields[] = {

@@ -174,10 +174,23 @@ static double time_first(struct model_walk *walk,
     return beside_us;
 }
 
+/* What passes the links for each byte of payload: LL128's lines, stored one by
+ * one, leave part of an NVLink idle. */
+static double link_ratio(const struct model_walk *walk,
+                         const struct model_hop *hop)
+{
+    double lines = walk->fabric->topology->gpu.ll128_link_ratio;
+    double wire_ratio = model_protocol_facts(walk->protocol)->wire_ratio;
+
+    return walk->protocol == MODEL_LL128 && hop->kind == MODEL_HOP_NVLINK &&
+                   lines > 0.0
+               ? wire_ratio / lines
+               : wire_ratio;
+}
+
 double model_walk_send(
     struct model_walk *walk, int from_rank, int to_rank, int nic, double flows)
 {
-    double wire_ratio = model_protocol_facts(walk->protocol)->wire_ratio;
     struct model_channel channel;
     struct model_hop hop;
 
@@ -193,7 +206,7 @@ double model_walk_send(
     check_path(walk, &hop);
     for (int i = 0; i < hop.link_count; i++) {
         model_walk_link(walk, hop.links[i],
-                        flows * wire_ratio * hop.weights[i]);
+                        flows * link_ratio(walk, &hop) * hop.weights[i]);
     }
     add_times(walk, &channel, flows * walk->count_ratio);
     return time_first(walk, &channel, &hop, flows * walk->count_ratio);

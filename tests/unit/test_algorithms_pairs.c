@@ -334,10 +334,11 @@ static void a_send_has_a_direction(void **state)
  */
 static void protocols_of_an_all_to_all(void **state)
 {
+    static const char *const sets[] = {"gpu.channel.ll128.link=1"};
     static const double flows[] = {7, 14, 7 * 16 / 15.0};
     static const double chunks[] = {524288, 32768, 576000};
     struct algorithm_case it = {
-        .topology = fixture_topology(*state, "1x8 gpu:h100 nvswitch", NULL, 0),
+        .topology = fixture_topology(*state, "1x8 gpu:h100 nvswitch", sets, 1),
         .kind = MODEL_ALL_TO_ALL,
         .size_bytes = 1e9,
         .config = config_of(MODEL_PAIRWISE, MODEL_SIMPLE, 7, 512, 2097152)};
