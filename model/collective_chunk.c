@@ -51,7 +51,18 @@ static int log2_floor(int n)
     return result;
 }
 
-double model_parts_tree_chunk_bytes(const struct model_collective_task *task,
+double model_parts_slot_bytes(const struct model_topology *topology,
+                              enum model_protocol protocol)
+{
+    double told_bytes = topology->nccl.slot_bytes;
+
+    return protocol == MODEL_SIMPLE && told_bytes > 0.0
+               ? told_bytes
+               : model_protocol_facts(protocol)->slot_bytes;
+}
+
+double model_parts_tree_chunk_bytes(const struct model_topology *topology,
+                                    const struct model_collective_task *task,
                                     int nodes)
 {
     enum model_protocol protocol = (enum model_protocol)task->config->protocol;
@@ -67,7 +78,8 @@ double model_parts_tree_chunk_bytes(const struct model_collective_task *task,
 
     return protocol == MODEL_LL128
                ? cut(task, facts->slot_bytes, channels, ll128, 2)
-               : fmin(task->config->chunk_bytes, facts->slot_bytes);
+               : fmin(task->config->chunk_bytes,
+                      model_parts_slot_bytes(topology, protocol));
 }
 
 double model_parts_nvls_chunk_bytes(const struct model_collective_task *task,

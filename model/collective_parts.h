@@ -77,12 +77,17 @@ model_parts_role(const struct model_walk *walk,
 double model_parts_fifo_ratio(const struct model_walk *walk,
                               const struct model_collective_task *task);
 
+/* Payload of a FIFO's slot on this machine. */
+double model_parts_slot_bytes(const struct model_topology *topology,
+                              enum model_protocol protocol);
+
 /*
  * The chunk, before it is cut to what a channel has, that NCCL takes for a tree
  * over so many nodes, for NVLS with so many heads a node (one head's), for PAT:
  * the configured one, or, where that is as long as any, by size.
  */
-double model_parts_tree_chunk_bytes(const struct model_collective_task *task,
+double model_parts_tree_chunk_bytes(const struct model_topology *topology,
+                                    const struct model_collective_task *task,
                                     int nodes);
 double model_parts_nvls_chunk_bytes(const struct model_collective_task *task,
                                     double heads);

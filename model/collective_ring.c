@@ -188,9 +188,8 @@ void model_collective_chain(struct model_walk *walk,
     double n = (double)task->group->count;
     bool reduce = task->kind == MODEL_REDUCE;
     double part_bytes = task->size_bytes / (double)task->config->channels;
-    double slot_bytes =
-        model_protocol_facts((enum model_protocol)task->config->protocol)
-            ->slot_bytes;
+    double slot_bytes = model_parts_slot_bytes(
+        walk->fabric->topology, (enum model_protocol)task->config->protocol);
     double chunk_bytes =
         fmin(fmin(task->config->chunk_bytes, slot_bytes), part_bytes);
     struct model_channel_role role = model_parts_role(walk, task);

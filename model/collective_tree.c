@@ -340,7 +340,8 @@ void model_collective_tree(struct model_walk *walk,
     struct model_group one = model_group_instance(task->group, 0);
     int nodes = model_parts_nodes(walk, &one);
     double chunk_bytes =
-        fmin(model_parts_tree_chunk_bytes(task, nodes), part_bytes);
+        fmin(model_parts_tree_chunk_bytes(walk->fabric->topology, task, nodes),
+             part_bytes);
     struct model_channel_role role = model_parts_role(walk, task);
     double up_us;
 

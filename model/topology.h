@@ -151,6 +151,8 @@ struct model_nccl_told {
     struct model_list env;   /* of const char *: "NCCL_P2P_LEVEL=PXB" */
     double channel_setup_us; /* of each channel, before a kernel's first step:
                                 NCCL describes its work to each by itself */
+    double slot_bytes;       /* of a Simple FIFO, as NCCL_BUFFSIZE has it; 0: as
+                                by default */
 };
 
 struct model_topology {

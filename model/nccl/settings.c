@@ -4,6 +4,8 @@
  */
 #include "model/nccl/settings.h"
 
+#include "model/protocol.h"
+
 const char *const model_nccl_algorithm_names[] = {
     "Tree", "Ring",     "CollNetDirect", "CollNetChain",
     "NVLS", "NVLSTree", "PAT",           NULL};
@@ -68,6 +70,10 @@ void model_nccl_settings_apply(const struct model_nccl_settings *settings,
                                struct model_topology *topology)
 {
     apply_p2p(settings, topology);
+    if (settings->buffer_bytes[MODEL_NCCL_SIMPLE] > 0.0) {
+        topology->nccl.slot_bytes =
+            settings->buffer_bytes[MODEL_NCCL_SIMPLE] / MODEL_FIFO_SLOTS;
+    }
     if (settings->gdr_level_local) {
         topology->nics.gpudirect = false;
     } else if (settings->gdr_level != MODEL_UNSET) {
