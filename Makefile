@@ -214,6 +214,7 @@ PRIVATE   := model/collective_parts.h model/node_build.h model/node_merge.h mode
 	search/candidates.h search/forest.h search/lagom_climb.h search/probe.h search/surrogate.h search/surrogate_parts.h \
 	sim/window_beside.h sim/window_span.h validate/record_columns.h \
 	validate/predict_parts.h validate/verdict_print.h validate/commands.h \
+	validate/fit_parts.h validate/calibrate_parts.h validate/calibrate_print.h validate/measured.h \
 	validate/log_parts.h validate/import_nccl_tests.h \
 	$(wildcard validate/replay/*.h)
 HEADERS   := $(filter-out $(PRIVATE),$(wildcard $(FOLDERS:%=%/*.h)))
