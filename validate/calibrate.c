@@ -7,13 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * A number of which a change by 10 % does not change the times by 0.1 % (root
- * mean square over the rows) is none that the rows depend on: its prior would
- * keep it where it is.
- */
-#define SENSITIVE 0.01
-
 static const struct model_place nowhere = {"lagom", 0, 0};
 
 /* A fit's view of the rows. */
@@ -91,18 +84,6 @@ static void take_candidates(struct fitting *fitting,
     }
 }
 
-/* Root mean square of d ln time / d ln number. */
-static double
-sensitivity(const double *jacobian, int rows, int count, int column)
-{
-    double sum = 0.0;
-
-    for (int i = 0; i < rows; i++) {
-        sum += jacobian[i * count + column] * jacobian[i * count + column];
-    }
-    return sqrt(sum / rows);
-}
-
 static struct validate_fit_parameter *
 priors_of(struct model_arena *arena,
           const struct validate_candidates *candidates)
@@ -114,43 +95,6 @@ priors_of(struct model_arena *arena,
         priors[i] = candidates->list[i].prior;
     }
     return priors;
-}
-
-/* Keep the candidates that the rows depend on. */
-static enum model_status keep_sensitive(struct fitting *fitting,
-                                        struct validate_candidates *candidates)
-{
-    struct model_arena *arena = fitting->arena;
-    struct validate_calibration *calibration = fitting->calibration;
-    struct validate_fit_parameter *priors = priors_of(arena, candidates);
-    int count = candidates->count;
-    struct validate_fit_model model;
-    double *x = model_arena_array(arena, (size_t)count, sizeof(double));
-    double *jacobian = model_arena_array(
-        arena, (size_t)count * (size_t)fitting->row_count, sizeof(double));
-    int evaluations = 0;
-    enum model_status status;
-
-    take_candidates(fitting, candidates);
-    model = model_of(fitting);
-    for (int i = 0; i < count; i++) {
-        x[i] = priors[i].start;
-    }
-    status =
-        validate_fit_jacobian(arena, &model, priors, x, jacobian, &evaluations);
-    candidates->count = 0;
-    for (int i = 0; status == MODEL_OK && i < count; i++) {
-        struct validate_candidate *candidate = &candidates->list[i];
-
-        if (sensitivity(jacobian, fitting->row_count, count, i) >= SENSITIVE) {
-            candidates->list[candidates->count++] = *candidate;
-        } else if (candidate->named) {
-            calibration->unseen[calibration->unseen_count++] =
-                candidate->entry->path;
-        }
-    }
-    take_candidates(fitting, candidates);
-    return status;
 }
 
 /*
@@ -245,8 +189,12 @@ static enum model_status fit(struct fitting *fitting,
 {
     struct validate_fit_parameter *priors;
     struct validate_fit_model model;
-    enum model_status status = keep_sensitive(fitting, candidates);
+    enum model_status status;
 
+    take_candidates(fitting, candidates);
+    model = model_of(fitting);
+    status = validate_candidates_keep(fitting->arena, &model,
+                                      fitting->calibration, candidates);
     if (status != MODEL_OK) {
         return status;
     }
@@ -255,6 +203,7 @@ static enum model_status fit(struct fitting *fitting,
                                 "name others by --fit",
                                 "the rows depend on none of the numbers");
     }
+    take_candidates(fitting, candidates);
     priors = priors_of(fitting->arena, candidates);
     model = model_of(fitting);
     status = validate_fit_run(fitting->arena, &model, priors,

@@ -37,6 +37,16 @@ validate_candidates_find(struct model_arena *arena,
                          struct validate_candidates *candidates,
                          struct model_errors *errors);
 
+/*
+ * Keep the candidates that the rows depend on, and choose where the fit of each
+ * begins. model is of all candidates; named ones that go are unseen.
+ */
+enum model_status
+validate_candidates_keep(struct model_arena *arena,
+                         const struct validate_fit_model *model,
+                         struct validate_calibration *calibration,
+                         struct validate_candidates *candidates);
+
 /* Predictions with numbers in the place of the topologies'. */
 struct validate_points {
     const struct validate_calibration *calibration;

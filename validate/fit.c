@@ -162,6 +162,18 @@ static double loss_root_slope(double t)
     return fabs(t) <= FIT_HUBER ? 1.0 : FIT_HUBER / fabs(loss_root(t));
 }
 
+double validate_fit_loss(const double *residuals, int count, double scale)
+{
+    double sum = 0.0;
+
+    for (int i = 0; i < count; i++) {
+        double root = loss_root(residuals[i] / scale);
+
+        sum += root * root;
+    }
+    return sum;
+}
+
 static int losses(const gsl_vector *u, void *context, gsl_vector *f)
 {
     struct search *search = context;

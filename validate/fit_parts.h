@@ -23,6 +23,9 @@ double validate_fit_scale(struct model_arena *arena,
                           int count,
                           double decided);
 
+/* The sum of 2 rho(r / scale). */
+double validate_fit_loss(const double *residuals, int count, double scale);
+
 /*
  * Fill in what follows from x, residuals and jacobian: covariance to freedom.
  * scale is s.

@@ -119,8 +119,7 @@ static double variance_of(double scale, struct validate_fit_result *fit)
         double parameters = decided(fit, variance);
         double few = 1.0 + parameters / fit->row_count * (1.0 - share) / share;
 
-        fit->freedom =
-            FIT_NOISE_ROWS + fmax(fit->row_count - parameters, 0.0);
+        fit->freedom = FIT_NOISE_ROWS + fmax(fit->row_count - parameters, 0.0);
         variance = (FIT_NOISE_ROWS * FIT_NOISE_RATIO * FIT_NOISE_RATIO +
                     few * few * squares) /
                    fit->freedom;

@@ -266,6 +266,27 @@ static void what_is_fitted_by_itself(void **state)
     }
 }
 
+/*
+ * A cap of 20 GB/s binds nowhere where 256 threads reach 11: no slope tells
+ * that the rows were made with 9 GB/s. Trying it at half does.
+ */
+static void a_cap_that_does_not_bind_is_found(void **state)
+{
+    static const char *const patterns[] = {"gpu.channel.rate"};
+    static const char *const truth[] = {"gpu.channel.rate=9 GB/s"};
+    static const char *const start[] = {"gpu.channel.rate=20 GB/s"};
+    struct setup setup;
+    struct validate_calibration calibration;
+
+    make(&setup, patterns, 1);
+    measure(*state, &setup, truth, 1);
+    setup.options.sets = start;
+    setup.options.set_count = 1;
+    calibration = calibrate(*state, &setup.options);
+    assert_near(parameter(&calibration, patterns[0])->was, 20000.0, 0);
+    assert_near(parameter(&calibration, patterns[0])->now, 9000.0, 20.0);
+}
+
 /* -- what is held out -- */
 
 static int held_out_rows(const struct validate_calibration *calibration,
@@ -551,6 +572,7 @@ int main(void)
         cmocka_unit_test(intervals_hold_the_truth),
         cmocka_unit_test(threads_do_not_matter),
         cmocka_unit_test(what_is_fitted_by_itself),
+        cmocka_unit_test(a_cap_that_does_not_bind_is_found),
         cmocka_unit_test(a_third_of_each_size_is_held_out),
         cmocka_unit_test(rows_of_another_file_are_held_out),
         cmocka_unit_test(small_rows_are_not_used),
