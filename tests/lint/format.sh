@@ -10,7 +10,7 @@ if ! $format --version | grep -qE 'version 14\.'; then
     echo "format: clang-format 14 is needed, here is: $($format --version)" >&2
     exit 1
 fi
-files=({model,model/nccl,sim,search,validate,validate/replay}/*.[ch] tests/*.[ch] tests/*/*.[ch])
+files=({model,model/nccl,sim,search,validate,validate/replay}/*.[ch] validate/replay/*.cu tests/*.[ch] tests/*/*.[ch])
 [ ${#files[@]} -gt 0 ] || exit 0
 if [ "${1-}" = -i ]; then
     $format -i "${files[@]}"

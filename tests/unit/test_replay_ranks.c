@@ -99,6 +99,9 @@ static void test_launchers(void **state)
     assert_int_equal(ranks.first, 11);
     assert_int_equal(ranks.local, 1);
     assert_int_equal(ranks.gpu, 3);
+    /* A process that sees its own GPU alone. */
+    ranks = find(*state, TWO, 1, &options, MODEL_OK);
+    assert_int_equal(ranks.gpu, 0);
     options.id_file = NULL;
     (void)find(*state, TWO, 8, &options, MODEL_USAGE);
     variables = ompi;

@@ -13,8 +13,12 @@ extern "C" {
 #include "validate/replay/cuda.h"
 }
 
-bool replay_good(bool good, const char *call, const char *text,
-                 const char *file, int line, struct replay_fault *fault)
+bool replay_good(bool good,
+                 const char *call,
+                 const char *text,
+                 const char *file,
+                 int line,
+                 struct replay_fault *fault)
 {
     const char *name = strrchr(file, '/');
 
@@ -26,15 +30,21 @@ bool replay_good(bool good, const char *call, const char *text,
     return good;
 }
 
-bool replay_cuda_good(cudaError_t error, const char *call, const char *file,
-                      int line, struct replay_fault *fault)
+bool replay_cuda_good(cudaError_t error,
+                      const char *call,
+                      const char *file,
+                      int line,
+                      struct replay_fault *fault)
 {
     return replay_good(error == cudaSuccess, call, cudaGetErrorString(error),
                        file, line, fault);
 }
 
-bool replay_blas_good(cublasStatus_t status, const char *call,
-                      const char *file, int line, struct replay_fault *fault)
+bool replay_blas_good(cublasStatus_t status,
+                      const char *call,
+                      const char *file,
+                      int line,
+                      struct replay_fault *fault)
 {
     return replay_good(status == CUBLAS_STATUS_SUCCESS, call,
                        cublasLtGetStatusString(status), file, line, fault);
@@ -54,7 +64,9 @@ static int count_gpus(struct replay_fault *fault)
     return count;
 }
 
-static bool attribute(int gpu, enum cudaDeviceAttr which, int *value,
+static bool attribute(int gpu,
+                      enum cudaDeviceAttr which,
+                      int *value,
                       struct replay_fault *fault)
 {
     return CUDA_GOOD(cudaDeviceGetAttribute(value, which, gpu), fault);
@@ -90,9 +102,9 @@ static bool make_gate(struct replay_device *device, struct replay_fault *fault)
 {
     void *host = NULL, *gpu = NULL;
 
-    if (!CUDA_GOOD(cudaHostAlloc(&host, 2 * sizeof(unsigned),
-                                 cudaHostAllocMapped),
-                   fault)) {
+    if (!CUDA_GOOD(
+            cudaHostAlloc(&host, 2 * sizeof(unsigned), cudaHostAllocMapped),
+            fault)) {
         return false;
     }
     device->gate = (unsigned *)host;
@@ -105,8 +117,7 @@ static bool make_gate(struct replay_device *device, struct replay_fault *fault)
     return true;
 }
 
-static bool drop_works(struct replay_device *device,
-                       struct replay_fault *fault)
+static bool drop_works(struct replay_device *device, struct replay_fault *fault)
 {
     bool good = CUDA_GOOD(cudaDeviceSynchronize(), fault);
 
@@ -195,33 +206,33 @@ static void describe(struct replay_device *device,
         cudaSuccess) {
         description->sm_clock_mhz = khz / 1e3;
     }
-    if (cudaDeviceGetAttribute(&khz, cudaDevAttrMemoryClockRate,
-                               device->gpu) == cudaSuccess) {
+    if (cudaDeviceGetAttribute(&khz, cudaDevAttrMemoryClockRate, device->gpu) ==
+        cudaSuccess) {
         description->memory_clock_mhz = khz / 1e3;
     }
     if (cudaRuntimeGetVersion(&version) == cudaSuccess) {
         version_text(description->cuda, sizeof(description->cuda), version);
     }
     if (cudaDriverGetVersion(&version) == cudaSuccess) {
-        version_text(description->driver, sizeof(description->driver),
-                     version);
+        version_text(description->driver, sizeof(description->driver), version);
     }
-    (void)snprintf(description->blas, sizeof(description->blas),
-                   "%zu.%zu.%zu", blas / 10000, blas % 10000 / 100,
-                   blas % 100);
+    (void)snprintf(description->blas, sizeof(description->blas), "%zu.%zu.%zu",
+                   blas / 10000, blas % 10000 / 100, blas % 100);
     version = replay_nccl_version();
     if (version > 0) {
-        (void)snprintf(description->nccl, sizeof(description->nccl),
-                       "%d.%d.%d", version / 10000, version % 10000 / 100,
-                       version % 100);
+        (void)snprintf(description->nccl, sizeof(description->nccl), "%d.%d.%d",
+                       version / 10000, version % 10000 / 100, version % 100);
     }
     replay_nvml_describe(device, description);
 }
 
 /* --- works --------------------------------------------------------------- */
 
-void *replay_buffer(struct replay_device *device, struct replay_made *made,
-                    double bytes, int type, struct replay_fault *fault)
+void *replay_buffer(struct replay_device *device,
+                    struct replay_made *made,
+                    double bytes,
+                    int type,
+                    struct replay_fault *fault)
 {
     /* Whole packs of 16 bytes, and never nothing. */
     size_t size = ((size_t)bytes + 255) / 256 * 256 + 256;
@@ -241,7 +252,8 @@ void *replay_buffer(struct replay_device *device, struct replay_made *made,
     return data;
 }
 
-static bool make_kind(struct replay_device *device, struct replay_made *made,
+static bool make_kind(struct replay_device *device,
+                      struct replay_made *made,
                       struct replay_fault *fault)
 {
     switch (made->work.kind) {
@@ -270,10 +282,13 @@ int replay_work_make(struct replay_device *device,
         made->rows.assign(work->rows, work->rows + work->row_count);
     }
     /* What a failure leaves is freed with all works. */
-    return make_kind(device, made, fault) ? (int)device->works.size() - 1 : -1;
+    device->broken = !make_kind(device, made, fault) || device->broken;
+    return device->broken ? -1 : (int)device->works.size() - 1;
 }
 
-bool replay_work_launch(struct replay_device *device, int work, int stream,
+bool replay_work_launch(struct replay_device *device,
+                        int work,
+                        int stream,
                         struct replay_fault *fault)
 {
     struct replay_made *made = &device->works[(size_t)work];
@@ -308,13 +323,13 @@ static int priority_of(const struct replay_device *device, int stream)
         return 0;
     }
     priority = -seat->priorities[stream];
-    return priority < greatest ? greatest
-           : priority > least  ? least
-                               : priority;
+    return priority < greatest ? greatest : priority > least ? least : priority;
 }
 
-bool replay_stream(struct replay_device *device, int stream,
-                   cudaStream_t *found, struct replay_fault *fault)
+bool replay_stream(struct replay_device *device,
+                   int stream,
+                   cudaStream_t *found,
+                   struct replay_fault *fault)
 {
     size_t index = (size_t)stream;
 
@@ -333,7 +348,9 @@ bool replay_stream(struct replay_device *device, int stream,
     return true;
 }
 
-static bool mark(struct replay_device *device, int event, int stream,
+static bool mark(struct replay_device *device,
+                 int event,
+                 int stream,
                  struct replay_fault *fault)
 {
     size_t index = (size_t)event;
@@ -348,7 +365,9 @@ static bool mark(struct replay_device *device, int event, int stream,
            CUDA_GOOD(cudaEventRecord(device->events[index], on), fault);
 }
 
-static bool await(struct replay_device *device, int event, int stream,
+static bool await(struct replay_device *device,
+                  int event,
+                  int stream,
                   struct replay_fault *fault)
 {
     cudaStream_t on;
@@ -358,7 +377,9 @@ static bool await(struct replay_device *device, int event, int stream,
                      fault);
 }
 
-static bool pause_stream(struct replay_device *device, int stream, double us,
+static bool pause_stream(struct replay_device *device,
+                         int stream,
+                         double us,
                          struct replay_fault *fault)
 {
     cudaStream_t on;
@@ -387,29 +408,38 @@ static bool release(struct replay_device *device, struct replay_fault *fault)
 
 static bool finish(struct replay_device *device, struct replay_fault *fault)
 {
-    return CUDA_GOOD(cudaDeviceSynchronize(), fault) &&
-           (device->seat->rank_count == 1 ||
-            replay_nccl_check(device, fault)) &&
-           replay_good(__atomic_load_n(&device->gate[1], __ATOMIC_ACQUIRE) == 0,
-                       "hold", "launching took longer than the stream is held",
-                       __FILE__, __LINE__, fault);
+    bool good =
+        CUDA_GOOD(cudaDeviceSynchronize(), fault) &&
+        (device->seat->rank_count == 1 || replay_nccl_check(device, fault)) &&
+        replay_good(__atomic_load_n(&device->gate[1], __ATOMIC_ACQUIRE) == 0,
+                    "hold", "launching took longer than the stream is held",
+                    __FILE__, __LINE__, fault);
+
+    device->broken = device->broken || !good;
+    return good;
 }
 
-static bool elapsed(struct replay_device *device, int from, int to, double *us,
+static bool elapsed(struct replay_device *device,
+                    int from,
+                    int to,
+                    double *us,
                     struct replay_fault *fault)
 {
     float ms = 0.0f;
-    bool good = CUDA_GOOD(cudaEventElapsedTime(&ms,
-                                               device->events[(size_t)from],
-                                               device->events[(size_t)to]),
-                          fault);
+    bool good =
+        CUDA_GOOD(cudaEventElapsedTime(&ms, device->events[(size_t)from],
+                                       device->events[(size_t)to]),
+                  fault);
 
     *us = (double)ms * 1e3;
     return good;
 }
 
-static bool combine(struct replay_device *device, double *values, int count,
-                    enum replay_combine how, struct replay_fault *fault)
+static bool combine(struct replay_device *device,
+                    double *values,
+                    int count,
+                    enum replay_combine how,
+                    struct replay_fault *fault)
 {
     return device->seat->rank_count == 1 ||
            replay_nccl_combine(device, values, count, how, fault);

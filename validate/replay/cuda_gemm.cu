@@ -22,8 +22,7 @@ static struct types types_of(int type)
     case TYPE_FP16:
         return {CUDA_R_16F, CUDA_R_16F, CUBLAS_COMPUTE_32F, 2.0, 2.0};
     case TYPE_FP32:
-        return {CUDA_R_32F, CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32, 4.0,
-                4.0};
+        return {CUDA_R_32F, CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32, 4.0, 4.0};
     case TYPE_FP8:
         return {CUDA_R_8F_E4M3, CUDA_R_16BF, CUBLAS_COMPUTE_32F, 1.0, 2.0};
     default:
@@ -37,22 +36,26 @@ struct shape {
     int batch;
 };
 
-static bool set_batch(cublasLtMatrixLayout_t layout, int batch,
-                      long long stride, struct replay_fault *fault)
+static bool set_batch(cublasLtMatrixLayout_t layout,
+                      int batch,
+                      long long stride,
+                      struct replay_fault *fault)
 {
     return BLAS_GOOD(cublasLtMatrixLayoutSetAttribute(
                          layout, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &batch,
                          sizeof(batch)),
                      fault) &&
            BLAS_GOOD(cublasLtMatrixLayoutSetAttribute(
-                         layout,
-                         CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &stride,
-                         sizeof(stride)),
+                         layout, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET,
+                         &stride, sizeof(stride)),
                      fault);
 }
 
-static bool make_layout(cublasLtMatrixLayout_t *layout, cudaDataType_t type,
-                        long long rows, long long columns, int batch,
+static bool make_layout(cublasLtMatrixLayout_t *layout,
+                        cudaDataType_t type,
+                        long long rows,
+                        long long columns,
+                        int batch,
                         struct replay_fault *fault)
 {
     return BLAS_GOOD(cublasLtMatrixLayoutCreate(layout, type, (uint64_t)rows,
@@ -61,8 +64,11 @@ static bool make_layout(cublasLtMatrixLayout_t *layout, cudaDataType_t type,
            set_batch(*layout, batch, rows * columns, fault);
 }
 
-static bool describe(struct replay_product *product, const struct shape *shape,
-                     int type, int sm_limit, struct replay_fault *fault)
+static bool describe(struct replay_product *product,
+                     const struct shape *shape,
+                     int type,
+                     int sm_limit,
+                     struct replay_fault *fault)
 {
     struct types types = types_of(type);
     cublasOperation_t turned = CUBLAS_OP_T;
@@ -85,17 +91,18 @@ static bool describe(struct replay_product *product, const struct shape *shape,
                          fault);
     }
     if (good && sm_limit > 0) {
-        good = BLAS_GOOD(cublasLtMatmulDescSetAttribute(
-                             product->operation,
-                             CUBLASLT_MATMUL_DESC_SM_COUNT_TARGET, &sm_limit,
-                             sizeof(sm_limit)),
-                         fault);
+        good = BLAS_GOOD(
+            cublasLtMatmulDescSetAttribute(product->operation,
+                                           CUBLASLT_MATMUL_DESC_SM_COUNT_TARGET,
+                                           &sm_limit, sizeof(sm_limit)),
+            fault);
     }
     return good;
 }
 
 static bool choose(struct replay_device *device,
-                   struct replay_product *product, struct replay_fault *fault)
+                   struct replay_product *product,
+                   struct replay_fault *fault)
 {
     cublasLtMatmulPreference_t preference = NULL;
     cublasLtMatmulHeuristicResult_t found = {};
@@ -121,8 +128,10 @@ static bool choose(struct replay_device *device,
     return good;
 }
 
-static bool add_product(struct replay_device *device, struct replay_made *made,
-                        const struct shape *shape, struct replay_fault *fault)
+static bool add_product(struct replay_device *device,
+                        struct replay_made *made,
+                        const struct shape *shape,
+                        struct replay_fault *fault)
 {
     const struct replay_work *work = &made->work;
     struct types types = types_of(work->type);
@@ -136,28 +145,28 @@ static bool add_product(struct replay_device *device, struct replay_made *made,
         !choose(device, product, fault)) {
         return false;
     }
-    product->a_data = replay_buffer(
-        device, made,
-        batch * (double)shape->n * (double)shape->k * types.in_bytes,
-        work->type, fault);
+    product->a_data = replay_buffer(device, made,
+                                    batch * (double)shape->n *
+                                        (double)shape->k * types.in_bytes,
+                                    work->type, fault);
     product->b_data = product->a_data == NULL
                           ? NULL
                           : replay_buffer(device, made,
                                           batch * (double)shape->m *
-                                              (double)shape->k *
-                                              types.in_bytes,
+                                              (double)shape->k * types.in_bytes,
                                           work->type, fault);
-    product->c_data = product->b_data == NULL
-                          ? NULL
-                          : replay_buffer(device, made,
-                                          batch * (double)shape->m *
-                                              (double)shape->n *
-                                              types.out_bytes,
-                                          -1, fault);
+    product->c_data =
+        product->b_data == NULL
+            ? NULL
+            : replay_buffer(device, made,
+                            batch * (double)shape->m * (double)shape->n *
+                                types.out_bytes,
+                            -1, fault);
     return product->c_data != NULL;
 }
 
-bool replay_gemm_make(struct replay_device *device, struct replay_made *made,
+bool replay_gemm_make(struct replay_device *device,
+                      struct replay_made *made,
                       struct replay_fault *fault)
 {
     const struct replay_work *work = &made->work;
@@ -177,8 +186,10 @@ bool replay_gemm_make(struct replay_device *device, struct replay_made *made,
     return true;
 }
 
-static bool workspace_of(struct replay_device *device, int stream,
-                         void **workspace, struct replay_fault *fault)
+static bool workspace_of(struct replay_device *device,
+                         int stream,
+                         void **workspace,
+                         struct replay_fault *fault)
 {
     void **kept = &device->workspaces[(size_t)stream];
     bool good = *kept != NULL ||
@@ -188,8 +199,10 @@ static bool workspace_of(struct replay_device *device, int stream,
     return good;
 }
 
-bool replay_gemm_launch(struct replay_device *device, struct replay_made *made,
-                        int stream, struct replay_fault *fault)
+bool replay_gemm_launch(struct replay_device *device,
+                        struct replay_made *made,
+                        int stream,
+                        struct replay_fault *fault)
 {
     const float one = 1.0f, zero = 0.0f;
     void *workspace = NULL;
@@ -201,10 +214,9 @@ bool replay_gemm_launch(struct replay_device *device, struct replay_made *made,
     }
     for (const struct replay_product &product : made->products) {
         if (!BLAS_GOOD(cublasLtMatmul(device->blas, product.operation, &one,
-                                      product.a_data, product.a,
-                                      product.b_data, product.b, &zero,
-                                      product.c_data, product.c,
-                                      product.c_data, product.c,
+                                      product.a_data, product.a, product.b_data,
+                                      product.b, &zero, product.c_data,
+                                      product.c, product.c_data, product.c,
                                       &product.algorithm, workspace,
                                       REPLAY_WORKSPACE_BYTES, on),
                        fault)) {

@@ -54,8 +54,8 @@ __device__ static float number(unsigned long long index)
     return ((int)(scramble(index) & 255u) - 128) / 128.0f;
 }
 
-__global__ static void fill_kernel(void *data, unsigned long long count,
-                                   int type)
+__global__ static void
+fill_kernel(void *data, unsigned long long count, int type)
 {
     unsigned long long step = (unsigned long long)gridDim.x * blockDim.x;
 
@@ -74,14 +74,16 @@ __global__ static void fill_kernel(void *data, unsigned long long count,
             break;
         default:
             /* e4m3: any sign and mantissa, exponents of 2^-7 to 2^0 */
-            ((unsigned char *)data)[i] =
-                (unsigned char)(scramble(i) & 0xbf);
+            ((unsigned char *)data)[i] = (unsigned char)(scramble(i) & 0xbf);
             break;
         }
     }
 }
 
-bool replay_fill(void *data, double bytes, int type, cudaStream_t stream,
+bool replay_fill(void *data,
+                 double bytes,
+                 int type,
+                 cudaStream_t stream,
                  struct replay_fault *fault)
 {
     double size = type == TYPE_FP32 ? 4.0 : type == TYPE_FP8 ? 1.0 : 2.0;
@@ -117,7 +119,9 @@ __global__ static void gate_kernel(volatile unsigned *gate, unsigned ticket)
     }
 }
 
-bool replay_gate_launch(unsigned *gate, unsigned ticket, cudaStream_t stream,
+bool replay_gate_launch(unsigned *gate,
+                        unsigned ticket,
+                        cudaStream_t stream,
                         struct replay_fault *fault)
 {
     gate_kernel<<<1, 1, 0, stream>>>(gate, ticket);
@@ -132,7 +136,8 @@ __global__ static void pause_kernel(unsigned long long ns)
     }
 }
 
-bool replay_pause_launch(double us, cudaStream_t stream,
+bool replay_pause_launch(double us,
+                         cudaStream_t stream,
                          struct replay_fault *fault)
 {
     pause_kernel<<<1, 1, 0, stream>>>((unsigned long long)(us * 1e3));
@@ -204,16 +209,45 @@ __device__ static void calculate(struct tensor_state *products,
     }
 }
 
+/* A thread's packs of one step: those at `at` and each blockDim.x further, of
+   which, unless the step is whole, some are at or past the end. */
+template <bool whole>
+__device__ static void load(const uint4 *from,
+                            unsigned long long at,
+                            unsigned long long end,
+                            uint4 *packs)
+{
+#pragma unroll
+    for (int j = 0; j < IN_FLIGHT; j++) {
+        if (whole || at + j * blockDim.x < end) {
+            packs[j] = __ldcg(&from[at + j * blockDim.x]);
+        }
+    }
+}
+
+template <bool whole>
+__device__ static void store(uint4 *to,
+                             unsigned long long at,
+                             unsigned long long end,
+                             const uint4 *packs)
+{
+#pragma unroll
+    for (int j = 0; j < IN_FLIGHT; j++) {
+        if (whole || at + j * blockDim.x < end) {
+            __stcg(&to[at + j * blockDim.x], packs[j]);
+        }
+    }
+}
+
 /*
  * Step i of n does units / n of the arithmetic, one more in the first units % n
  * steps. The state is written where no thread ever comes, so that the compiler
  * keeps it.
  */
 template <bool tensor>
-__global__ static void __launch_bounds__(1024) grid_kernel(const uint4 *in, uint4 *out,
-                                   struct share share)
+__global__ static void __launch_bounds__(1024)
+    grid_kernel(const uint4 *in, uint4 *out, struct share share)
 {
-    unsigned long long first = blockIdx.x * share.packs;
     unsigned long long step = (unsigned long long)blockDim.x * IN_FLIGHT;
     unsigned long long steps = (share.packs + step - 1) / step;
     unsigned long long base = steps > 0 ? share.units / steps : 0;
@@ -222,6 +256,8 @@ __global__ static void __launch_bounds__(1024) grid_kernel(const uint4 *in, uint
     struct vector_state sums = {};
     float kept = 0.0f;
 
+    in += blockIdx.x * share.packs;
+    out += blockIdx.x * share.packs;
     for (int i = 0; i < 4; i++) { /* pairs of bf16 from 1 to 2 */
         products.a[i] = (scramble(threadIdx.x + i) & 0x007f007f) | 0x3f803f80;
         products.b[i % 2] = products.a[i];
@@ -229,20 +265,17 @@ __global__ static void __launch_bounds__(1024) grid_kernel(const uint4 *in, uint
     sums.factor = 0.5f;
     for (unsigned long long i = 0; i < steps; i++) {
         unsigned long long at = i * step + threadIdx.x;
+        unsigned long long units = base + (i < more ? 1 : 0);
         uint4 packs[IN_FLIGHT];
 
-#pragma unroll
-        for (int j = 0; j < IN_FLIGHT; j++) {
-            if (at + j * blockDim.x < share.packs) {
-                packs[j] = __ldcg(&in[first + at + j * blockDim.x]);
-            }
-        }
-        calculate<tensor>(&products, &sums, base + (i < more ? 1 : 0));
-#pragma unroll
-        for (int j = 0; j < IN_FLIGHT; j++) {
-            if (at + j * blockDim.x < share.packs) {
-                __stcg(&out[first + at + j * blockDim.x], packs[j]);
-            }
+        if ((i + 1) * step <= share.packs) {
+            load<true>(in, at, share.packs, packs);
+            calculate<tensor>(&products, &sums, units);
+            store<true>(out, at, share.packs, packs);
+        } else {
+            load<false>(in, at, share.packs, packs);
+            calculate<tensor>(&products, &sums, units);
+            store<false>(out, at, share.packs, packs);
         }
     }
     if (steps == 0) {
@@ -259,30 +292,43 @@ __global__ static void __launch_bounds__(1024) grid_kernel(const uint4 *in, uint
     }
 }
 
+/* Loads of a step, and something that needs them. */
+template <bool whole>
+__device__ static void read_step(const uint4 *slice,
+                                 unsigned long long at,
+                                 unsigned long long packs,
+                                 uint4 *kept)
+{
+    uint4 read[IN_FLIGHT] = {};
+
+    load<whole>(slice, at, packs, read);
+#pragma unroll
+    for (int j = 0; j < IN_FLIGHT; j++) {
+        kept->x ^= read[j].x;
+        kept->y ^= read[j].y;
+        kept->z ^= read[j].z;
+        kept->w ^= read[j].w;
+    }
+}
+
 /* `rounds` slices of `packs` packs each; CTA c begins with slice c. */
 __global__ static void __launch_bounds__(1024)
-    working_kernel(const uint4 *set, uint4 *out,
-                                      unsigned long long packs,
-                                      unsigned long long rounds)
+    working_kernel(const uint4 *set,
+                   uint4 *out,
+                   unsigned long long packs,
+                   unsigned long long rounds)
 {
     unsigned long long step = (unsigned long long)blockDim.x * IN_FLIGHT;
     uint4 kept = make_uint4(0, 0, 0, 0);
 
     for (unsigned long long round = 0; round < rounds; round++) {
-        const uint4 *slice =
-            set + (blockIdx.x + round) % gridDim.x * packs;
+        const uint4 *slice = set + (blockIdx.x + round) % gridDim.x * packs;
 
         for (unsigned long long at = threadIdx.x; at < packs; at += step) {
-#pragma unroll
-            for (int j = 0; j < IN_FLIGHT; j++) {
-                if (at + j * blockDim.x < packs) {
-                    uint4 pack = __ldcg(&slice[at + j * blockDim.x]);
-
-                    kept.x ^= pack.x;
-                    kept.y ^= pack.y;
-                    kept.z ^= pack.z;
-                    kept.w ^= pack.w;
-                }
+            if (at - threadIdx.x + step <= packs) {
+                read_step<true>(slice, at, packs, &kept);
+            } else {
+                read_step<false>(slice, at, packs, &kept);
             }
         }
     }
@@ -297,8 +343,8 @@ static int shared_for(const struct replay_device *device,
                       const struct replay_work *work)
 {
     int per_sm = work->ctas_per_sm > 0 ? work->ctas_per_sm
-                 : work->threads > 0   ? 0  /* as many as fit */
-                                       : 1; /* an SM to itself */
+                 : work->threads > 0   ? 0 /* as many as fit */
+                                       : 1;  /* an SM to itself */
     size_t limit = device->cta_shared_bytes;
     size_t bytes = (size_t)work->shared_bytes;
 
@@ -310,8 +356,10 @@ static int shared_for(const struct replay_device *device,
     return (int)std::min(bytes, limit);
 }
 
-/* As much shared memory as a CTA may have: the launch says how much it takes. */
-static bool allow_shared(const struct replay_device *device, const void *kernel,
+/* As much shared memory as a CTA may have: the launch says how much it takes.
+ */
+static bool allow_shared(const struct replay_device *device,
+                         const void *kernel,
                          struct replay_fault *fault)
 {
     return CUDA_GOOD(cudaFuncSetAttribute(
@@ -327,13 +375,14 @@ static struct share share_of(const struct replay_made *made)
     double unit = work->tensor ? TENSOR_CHAINS * TENSOR_FLOPS : VECTOR_FLOPS;
     struct share share;
 
-    share.packs = (unsigned long long)ceil(work->bytes / 2.0 / PACK_BYTES /
-                                           made->ctas);
+    share.packs =
+        (unsigned long long)ceil(work->bytes / 2.0 / PACK_BYTES / made->ctas);
     share.units = (unsigned long long)ceil(work->flops / unit / warps);
     return share;
 }
 
-bool replay_grid_make(struct replay_device *device, struct replay_made *made,
+bool replay_grid_make(struct replay_device *device,
+                      struct replay_made *made,
                       struct replay_fault *fault)
 {
     const struct replay_work *work = &made->work;
@@ -369,8 +418,10 @@ bool replay_grid_make(struct replay_device *device, struct replay_made *made,
            replay_buffer(device, made, bytes, MODEL_UNSET, fault) != NULL;
 }
 
-bool replay_grid_launch(struct replay_device *device, struct replay_made *made,
-                        cudaStream_t stream, struct replay_fault *fault)
+bool replay_grid_launch(struct replay_device *device,
+                        struct replay_made *made,
+                        cudaStream_t stream,
+                        struct replay_fault *fault)
 {
     const struct replay_work *work = &made->work;
     const uint4 *in = (const uint4 *)made->buffers[0];
@@ -389,11 +440,11 @@ bool replay_grid_launch(struct replay_device *device, struct replay_made *made,
         working_kernel<<<ctas, threads, shared, stream>>>(
             in, out, packs, (unsigned long long)ceil(slices));
     } else if (work->tensor) {
-        grid_kernel<true><<<ctas, threads, shared, stream>>>(in, out,
-                                                             share_of(made));
+        grid_kernel<true>
+            <<<ctas, threads, shared, stream>>>(in, out, share_of(made));
     } else {
-        grid_kernel<false><<<ctas, threads, shared, stream>>>(in, out,
-                                                              share_of(made));
+        grid_kernel<false>
+            <<<ctas, threads, shared, stream>>>(in, out, share_of(made));
     }
     return CUDA_GOOD(cudaGetLastError(), fault);
 }
@@ -402,10 +453,10 @@ bool replay_grid_launch(struct replay_device *device, struct replay_made *made,
 
 struct step {
     const float4 *user;
-    float4 *fifo;                    /* SLOTS chunks for each CTA */
-    volatile unsigned *posted;       /* by CTA: slices done; one a cache line */
-    unsigned long long packs;        /* of all CTAs */
-    unsigned long long part;         /* packs of one, of the last what is left */
+    float4 *fifo;              /* SLOTS chunks for each CTA */
+    volatile unsigned *posted; /* by CTA: slices done; one a cache line */
+    unsigned long long packs;  /* of all CTAs */
+    unsigned long long part;   /* packs of one, of the last what is left */
     unsigned long long chunk, slice; /* packs */
 };
 
@@ -416,37 +467,46 @@ __device__ static float4 sum(float4 a, float4 b)
     return make_float4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
 }
 
-/* One warp's IN_FLIGHT x 32 packs at `at`, of which `left` are there. */
-__device__ static void move(const float4 *user, const float4 *in, float4 *out,
-                            unsigned long long left)
+/* One warp's IN_FLIGHT x 32 packs, of which, unless all are, `left` are there.
+ */
+template <bool whole>
+__device__ static void
+move(const float4 *user, const float4 *in, float4 *out, unsigned long long left)
 {
     unsigned lane = threadIdx.x % 32;
     float4 a[IN_FLIGHT], b[IN_FLIGHT];
 
 #pragma unroll
     for (int i = 0; i < IN_FLIGHT; i++) {
-        if (lane + 32 * i < left) {
+        if (whole || lane + 32 * i < left) {
             a[i] = __ldcg(&user[lane + 32 * i]);
             b[i] = __ldcg(&in[lane + 32 * i]);
         }
     }
 #pragma unroll
     for (int i = 0; i < IN_FLIGHT; i++) {
-        if (lane + 32 * i < left) {
+        if (whole || lane + 32 * i < left) {
             __stcg(&out[lane + 32 * i], sum(a[i], b[i]));
         }
     }
 }
 
 /* The workers' part of a slice: warps take turns. */
-__device__ static void move_slice(const float4 *user, const float4 *in,
-                                  float4 *out, unsigned long long packs)
+__device__ static void move_slice(const float4 *user,
+                                  const float4 *in,
+                                  float4 *out,
+                                  unsigned long long packs)
 {
-    unsigned workers = blockDim.x / 32 - 1;
+    const unsigned long long hunk = 32 * IN_FLIGHT;
+    unsigned long long workers = blockDim.x / 32 - 1;
 
-    for (unsigned long long at = threadIdx.x / 32 * 32ull * IN_FLIGHT;
-         at < packs; at += workers * 32ull * IN_FLIGHT) {
-        move(user + at, in + at, out + at, packs - at);
+    for (unsigned long long at = threadIdx.x / 32 * hunk; at < packs;
+         at += workers * hunk) {
+        if (at + hunk <= packs) {
+            move<true>(user + at, in + at, out + at, packs - at);
+        } else {
+            move<false>(user + at, in + at, out + at, packs - at);
+        }
     }
 }
 
@@ -515,7 +575,8 @@ static struct step step_of(const struct replay_work *work)
     return step;
 }
 
-bool replay_step_make(struct replay_device *device, struct replay_made *made,
+bool replay_step_make(struct replay_device *device,
+                      struct replay_made *made,
                       struct replay_fault *fault)
 {
     const struct replay_work *work = &made->work;
@@ -539,13 +600,14 @@ bool replay_step_make(struct replay_device *device, struct replay_made *made,
                              work->channels,
                          MODEL_UNSET, fault) != NULL &&
            replay_buffer(device, made,
-                         (double)work->channels * LINE_WORDS *
-                             sizeof(unsigned),
+                         (double)work->channels * LINE_WORDS * sizeof(unsigned),
                          MODEL_UNSET, fault) != NULL;
 }
 
-bool replay_step_launch(struct replay_device *device, struct replay_made *made,
-                        cudaStream_t stream, struct replay_fault *fault)
+bool replay_step_launch(struct replay_device *device,
+                        struct replay_made *made,
+                        cudaStream_t stream,
+                        struct replay_fault *fault)
 {
     struct step step = step_of(&made->work);
 

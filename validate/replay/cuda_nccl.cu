@@ -46,6 +46,7 @@ struct api {
     decltype(&ncclGetUniqueId) unique_id;
     decltype(&ncclCommInitRankConfig) init;
     decltype(&ncclCommDestroy) destroy;
+    decltype(&ncclCommAbort) abort;
     decltype(&ncclCommGetAsyncError) async_error;
     decltype(&ncclGetErrorString) text;
     decltype(&ncclGroupStart) group_start;
@@ -85,6 +86,7 @@ static bool find_all(void *library, struct api *api)
            find(library, "ncclGetUniqueId", &api->unique_id) &&
            find(library, "ncclCommInitRankConfig", &api->init) &&
            find(library, "ncclCommDestroy", &api->destroy) &&
+           find(library, "ncclCommAbort", &api->abort) &&
            find(library, "ncclCommGetAsyncError", &api->async_error) &&
            find(library, "ncclGetErrorString", &api->text) &&
            find(library, "ncclGroupStart", &api->group_start) &&
@@ -118,7 +120,9 @@ int replay_nccl_version(void)
     nccl_good((state), (state)->api.call, #call, __LINE__, (fault))
 
 static bool nccl_good(const struct replay_nccl_state *state,
-                      ncclResult_t result, const char *call, int line,
+                      ncclResult_t result,
+                      const char *call,
+                      int line,
                       struct replay_fault *fault)
 {
     return replay_good(result == ncclSuccess, call, state->api.text(result),
@@ -128,7 +132,8 @@ static bool nccl_good(const struct replay_nccl_state *state,
 /* --- communicators ------------------------------------------------------- */
 
 /* Written under another name first, so that nobody reads half of it. */
-static bool leave_id(const std::string &path, const ncclUniqueId *id,
+static bool leave_id(const std::string &path,
+                     const ncclUniqueId *id,
                      struct replay_fault *fault)
 {
     std::string half = path + ".half";
@@ -140,8 +145,8 @@ static bool leave_id(const std::string &path, const ncclUniqueId *id,
                        "rename", path.c_str(), __FILE__, __LINE__, fault);
 }
 
-static bool read_id(const std::string &path, ncclUniqueId *id,
-                    struct replay_fault *fault)
+static bool
+read_id(const std::string &path, ncclUniqueId *id, struct replay_fault *fault)
 {
     const struct timespec pause = {0, 10000000};
 
@@ -174,9 +179,13 @@ static void ask_channels(ncclConfig_t *config, int channels)
 }
 
 /* All members call it in the same order. */
-static struct communicator *connect(struct replay_device *device, int group,
-                                    int channels, int rank, int count,
-                                    int leader, struct replay_fault *fault)
+static struct communicator *connect(struct replay_device *device,
+                                    int group,
+                                    int channels,
+                                    int rank,
+                                    int count,
+                                    int leader,
+                                    struct replay_fault *fault)
 {
     struct replay_nccl_state *state = device->nccl;
     std::string path = std::string(device->seat->id_file) + "." +
@@ -254,7 +263,9 @@ void replay_nccl_close(struct replay_device *device)
         return;
     }
     for (struct communicator *made : state->communicators) {
-        (void)state->api.destroy(made->comm);
+        /* Peers of a failed rank may never come. */
+        (void)(device->broken ? state->api.abort(made->comm)
+                              : state->api.destroy(made->comm));
         delete made;
     }
     (void)cudaFree(state->values);
@@ -279,7 +290,8 @@ static ncclDataType_t nccl_type(int type, double *bytes)
     }
 }
 
-bool replay_nccl_make(struct replay_device *device, struct replay_made *made,
+bool replay_nccl_make(struct replay_device *device,
+                      struct replay_made *made,
                       struct replay_fault *fault)
 {
     const struct replay_work *work = &made->work;
@@ -320,8 +332,8 @@ static bool to_all(const struct call *call, struct replay_fault *fault)
         size_t at = (size_t)peer * call->part_bytes;
 
         good = NCCL_GOOD(state,
-                         send(call->in + at, call->part, call->type, peer,
-                              comm, call->stream),
+                         send(call->in + at, call->part, call->type, peer, comm,
+                              call->stream),
                          fault) &&
                NCCL_GOOD(state,
                          receive(call->out + at, call->part, call->type, peer,
@@ -332,7 +344,8 @@ static bool to_all(const struct call *call, struct replay_fault *fault)
 }
 
 /* To the member `shift` further; of a send only member 0 or 1 sends. */
-static bool to_one(const struct call *call, const struct replay_work *work,
+static bool to_one(const struct call *call,
+                   const struct replay_work *work,
                    struct replay_fault *fault)
 {
     const struct replay_nccl_state *state = call->state;
@@ -346,21 +359,22 @@ static bool to_one(const struct call *call, const struct replay_work *work,
     bool good = NCCL_GOOD(state, group_start(), fault);
 
     if (good && (!one_way || rank == sender)) {
-        good = NCCL_GOOD(state,
-                         send(call->in, call->count, call->type, to, comm,
-                              call->stream),
-                         fault);
+        good = NCCL_GOOD(
+            state,
+            send(call->in, call->count, call->type, to, comm, call->stream),
+            fault);
     }
     if (good && (!one_way || rank != sender)) {
         good = NCCL_GOOD(state,
-                         receive(call->out, call->count, call->type, from,
-                                 comm, call->stream),
+                         receive(call->out, call->count, call->type, from, comm,
+                                 call->stream),
                          fault);
     }
     return NCCL_GOOD(state, group_end(), fault) && good;
 }
 
-static bool collect(const struct call *call, const struct replay_work *work,
+static bool collect(const struct call *call,
+                    const struct replay_work *work,
                     struct replay_fault *fault)
 {
     const struct replay_nccl_state *state = call->state;
@@ -400,8 +414,10 @@ static bool collect(const struct call *call, const struct replay_work *work,
     }
 }
 
-bool replay_nccl_launch(struct replay_device *device, struct replay_made *made,
-                        cudaStream_t stream, struct replay_fault *fault)
+bool replay_nccl_launch(struct replay_device *device,
+                        struct replay_made *made,
+                        cudaStream_t stream,
+                        struct replay_fault *fault)
 {
     const struct replay_work *work = &made->work;
     const struct communicator *with =
@@ -423,8 +439,8 @@ bool replay_nccl_launch(struct replay_device *device, struct replay_made *made,
 
 /* --- between ranks ------------------------------------------------------- */
 
-static bool value_room(struct replay_device *device, int count,
-                       struct replay_fault *fault)
+static bool
+value_room(struct replay_device *device, int count, struct replay_fault *fault)
 {
     struct replay_nccl_state *state = device->nccl;
 
@@ -442,28 +458,33 @@ static bool value_room(struct replay_device *device, int count,
     return true;
 }
 
-static bool reduce_values(struct replay_device *device, int count,
-                          ncclRedOp_t how, cudaStream_t stream,
+static bool reduce_values(struct replay_device *device,
+                          int count,
+                          ncclRedOp_t how,
+                          cudaStream_t stream,
                           struct replay_fault *fault)
 {
     struct replay_nccl_state *state = device->nccl;
 
     return NCCL_GOOD(state,
                      all_reduce(state->values, state->values, (size_t)count,
-                                ncclFloat64, how,
-                                state->communicators[0]->comm, stream),
+                                ncclFloat64, how, state->communicators[0]->comm,
+                                stream),
                      fault);
 }
 
-bool replay_nccl_meet(struct replay_device *device, cudaStream_t stream,
+bool replay_nccl_meet(struct replay_device *device,
+                      cudaStream_t stream,
                       struct replay_fault *fault)
 {
     return value_room(device, 1, fault) &&
            reduce_values(device, 1, ncclSum, stream, fault);
 }
 
-bool replay_nccl_combine(struct replay_device *device, double *values,
-                         int count, enum replay_combine how,
+bool replay_nccl_combine(struct replay_device *device,
+                         double *values,
+                         int count,
+                         enum replay_combine how,
                          struct replay_fault *fault)
 {
     struct replay_nccl_state *state = device->nccl;
@@ -483,14 +504,12 @@ bool replay_nccl_combine(struct replay_device *device, double *values,
            CUDA_GOOD(cudaStreamSynchronize(stream), fault);
 }
 
-bool replay_nccl_check(struct replay_device *device,
-                       struct replay_fault *fault)
+bool replay_nccl_check(struct replay_device *device, struct replay_fault *fault)
 {
     for (const struct communicator *made : device->nccl->communicators) {
         ncclResult_t result = ncclSuccess;
 
-        if (!NCCL_GOOD(device->nccl, async_error(made->comm, &result),
-                       fault) ||
+        if (!NCCL_GOOD(device->nccl, async_error(made->comm, &result), fault) ||
             !nccl_good(device->nccl, result, "collective", __LINE__, fault)) {
             return false;
         }
@@ -517,30 +536,36 @@ void replay_nccl_close(struct replay_device *device)
     (void)device;
 }
 
-bool replay_nccl_make(struct replay_device *device, struct replay_made *made,
+bool replay_nccl_make(struct replay_device *device,
+                      struct replay_made *made,
                       struct replay_fault *fault)
 {
     (void)made;
     return replay_nccl_open(device, fault);
 }
 
-bool replay_nccl_launch(struct replay_device *device, struct replay_made *made,
-                        cudaStream_t stream, struct replay_fault *fault)
+bool replay_nccl_launch(struct replay_device *device,
+                        struct replay_made *made,
+                        cudaStream_t stream,
+                        struct replay_fault *fault)
 {
     (void)made;
     (void)stream;
     return replay_nccl_open(device, fault);
 }
 
-bool replay_nccl_meet(struct replay_device *device, cudaStream_t stream,
+bool replay_nccl_meet(struct replay_device *device,
+                      cudaStream_t stream,
                       struct replay_fault *fault)
 {
     (void)stream;
     return replay_nccl_open(device, fault);
 }
 
-bool replay_nccl_combine(struct replay_device *device, double *values,
-                         int count, enum replay_combine how,
+bool replay_nccl_combine(struct replay_device *device,
+                         double *values,
+                         int count,
+                         enum replay_combine how,
                          struct replay_fault *fault)
 {
     (void)values;
@@ -549,8 +574,7 @@ bool replay_nccl_combine(struct replay_device *device, double *values,
     return replay_nccl_open(device, fault);
 }
 
-bool replay_nccl_check(struct replay_device *device,
-                       struct replay_fault *fault)
+bool replay_nccl_check(struct replay_device *device, struct replay_fault *fault)
 {
     return replay_nccl_open(device, fault);
 }

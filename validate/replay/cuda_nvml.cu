@@ -1,8 +1,8 @@
 /*
  * cuda_nvml.cu - clocks and the driver's version, by NVML.
  *
- * NVML comes with the driver, not with the toolkit, so it is loaded by name; the
- * few functions that are used have kept their form since its version 2.
+ * NVML comes with the driver, not with the toolkit, so it is loaded by name;
+ * the few functions that are used have kept their form since its version 2.
  */
 #include "validate/replay/cuda_parts.h"
 
@@ -42,8 +42,7 @@ static bool load(struct replay_nvml_state *nvml, const char *bus_id)
     int (*by_bus)(const char *bus_id, nvml_gpu *gpu);
 
     nvml->library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
-    return nvml->library != NULL &&
-           find(nvml->library, "nvmlInit_v2", &init) &&
+    return nvml->library != NULL && find(nvml->library, "nvmlInit_v2", &init) &&
            find(nvml->library, "nvmlShutdown", &nvml->shutdown) &&
            find(nvml->library, "nvmlSystemGetDriverVersion", &nvml->driver) &&
            find(nvml->library, "nvmlDeviceGetClockInfo", &nvml->clock) &&

@@ -80,6 +80,7 @@ struct replay_device {
     unsigned *gate;     /* in the host's memory: ticket let through, too late */
     unsigned *gate_gpu; /* the same as the GPU sees it */
     unsigned ticket;
+    bool broken; /* something failed: communicators are given up */
     struct replay_nccl_state *nccl;
     struct replay_nvml_state *nvml;
 };

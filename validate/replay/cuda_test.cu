@@ -24,8 +24,8 @@ struct test {
 };
 
 /* A line of TAP; only rank 0 speaks. */
-static void tell(struct test *test, bool good, const char *name,
-                 const char *text)
+static void
+tell(struct test *test, bool good, const char *name, const char *text)
 {
     test->number++;
     if (test->device->seat->rank == 0) {
@@ -41,7 +41,8 @@ static void tell(struct test *test, bool good, const char *name,
 }
 
 static struct replay_made *make(struct test *test,
-                                const struct replay_work *work, int *number,
+                                const struct replay_work *work,
+                                int *number,
                                 struct replay_fault *fault)
 {
     *number = replay_work_make(test->device, work, fault);
@@ -49,13 +50,15 @@ static struct replay_made *make(struct test *test,
 }
 
 template <typename T>
-static bool fetch(const void *from, std::vector<T> *to, size_t count,
+static bool fetch(const void *from,
+                  std::vector<T> *to,
+                  size_t count,
                   struct replay_fault *fault)
 {
     to->resize(count);
-    return CUDA_GOOD(cudaMemcpy(to->data(), from, count * sizeof(T),
-                                cudaMemcpyDeviceToHost),
-                     fault);
+    return CUDA_GOOD(
+        cudaMemcpy(to->data(), from, count * sizeof(T), cudaMemcpyDeviceToHost),
+        fault);
 }
 
 static bool launch(struct test *test, int number, struct replay_fault *fault)
@@ -66,8 +69,11 @@ static bool launch(struct test *test, int number, struct replay_fault *fault)
 
 /* --- products ------------------------------------------------------------ */
 
-static bool values_of(const void *from, int type, size_t count,
-                      std::vector<float> *to, struct replay_fault *fault)
+static bool values_of(const void *from,
+                      int type,
+                      size_t count,
+                      std::vector<float> *to,
+                      struct replay_fault *fault)
 {
     std::vector<unsigned short> halves;
 
@@ -93,7 +99,8 @@ static bool values_of(const void *from, int type, size_t count,
 enum { TEST_M = 96, TEST_N = 160, TEST_K = 64 };
 
 /* B comes first (cuda_gemm.cu), both row by row. */
-static double worst_of(const std::vector<float> &a, const std::vector<float> &b,
+static double worst_of(const std::vector<float> &a,
+                       const std::vector<float> &b,
                        const std::vector<float> &c)
 {
     double worst = 0.0;
@@ -106,8 +113,8 @@ static double worst_of(const std::vector<float> &a, const std::vector<float> &b,
                 sum += (double)a[(size_t)(i * TEST_K + k)] *
                        (double)b[(size_t)(k * TEST_N + j)];
             }
-            worst = fmax(worst,
-                         fabs(sum - (double)c[(size_t)(i * TEST_N + j)]));
+            worst =
+                fmax(worst, fabs(sum - (double)c[(size_t)(i * TEST_N + j)]));
         }
     }
     return worst;
@@ -168,8 +175,11 @@ static void test_copy(struct test *test)
 }
 
 /* The same chunks on the host, part by part, in the same order. */
-static void expect_step(const std::vector<float> &user, size_t packs,
-                        size_t part, size_t chunk, size_t parts,
+static void expect_step(const std::vector<float> &user,
+                        size_t packs,
+                        size_t part,
+                        size_t chunk,
+                        size_t parts,
                         std::vector<float> *fifo)
 {
     for (size_t p = 0; p < parts; p++) {
@@ -238,8 +248,7 @@ static void test_events(struct test *test)
                 CUDA_GOOD(cudaDeviceSynchronize(), &fault) &&
                 CUDA_GOOD(cudaEventElapsedTime(&ms, begin, end), &fault);
 
-    (void)snprintf(text, sizeof(text), "%.1f us for 1000 us",
-                   (double)ms * 1e3);
+    (void)snprintf(text, sizeof(text), "%.1f us for 1000 us", (double)ms * 1e3);
     tell(test, good && ms > 0.95f && ms < 1.2f, "events tell the time",
          fault.text[0] != '\0' ? fault.text : text);
     (void)(begin == NULL || cudaEventDestroy(begin) == cudaSuccess);
@@ -253,9 +262,9 @@ static void test_hold(struct test *test)
     struct replay_device *device = test->device;
     struct replay_fault fault = {""};
     cudaStream_t stream;
-    bool good = replay_stream(device, 0, &stream, &fault) &&
-                replay_gate_launch(device->gate_gpu, ++device->ticket, stream,
-                                   &fault);
+    bool good =
+        replay_stream(device, 0, &stream, &fault) &&
+        replay_gate_launch(device->gate_gpu, ++device->ticket, stream, &fault);
 
     (void)nanosleep(&wait, NULL);
     good = good && cudaStreamQuery(stream) == cudaErrorNotReady;
@@ -272,8 +281,8 @@ static void test_sum(struct test *test)
     struct replay_fault fault = {""};
     double value = seat->rank + 1.0;
     double want = seat->rank_count * (seat->rank_count + 1) / 2.0;
-    bool good = replay_nccl_combine(test->device, &value, 1, REPLAY_SUM,
-                                    &fault);
+    bool good =
+        replay_nccl_combine(test->device, &value, 1, REPLAY_SUM, &fault);
 
     tell(test, good && fabs(value - want) < 1e-9, "NCCL sums over all ranks",
          fault.text);

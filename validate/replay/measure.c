@@ -11,9 +11,15 @@
 
 enum { HELD = 0, BEGIN = 0, END = 1, FIRST = 2 };
 
+/* Commands that a launch is for CUDA's queue. */
+static int commands_of(const struct replay_item *item)
+{
+    return item->work.row_count > 1 ? item->work.row_count : 1;
+}
+
 /* Launches in a row that are timed as one: as many as last so long. */
 #define BATCH_US 1000.0
-enum { BATCH_MAX = 100 };
+enum { BATCH_MAX = 100, HELD_COMMANDS = 500 };
 
 enum model_status replay_measure_fault(const struct replay_run *run,
                                        const struct replay_fault *fault)
@@ -72,6 +78,7 @@ enum model_status replay_measure_alone(const struct replay_run *run,
     double *ranks = &times_us[run->repeats];
     struct replay_summary timed = {.repeats = 1};
     bool good = true;
+    bool held;
     int batch;
 
     for (int i = 0; i < run->warmup && good; i++) {
@@ -82,8 +89,10 @@ enum model_status replay_measure_alone(const struct replay_run *run,
                                         REPLAY_MAX, &fault);
     batch = (int)fmin(fmax(ceil(BATCH_US / fmax(timed.median_us, 1.0)), 1.0),
                       BATCH_MAX);
+    batch = (int)fmin(batch, ceil(HELD_COMMANDS / (double)commands_of(item)));
+    held = commands_of(item) <= HELD_COMMANDS;
     for (int i = 0; i < run->repeats && good; i++) {
-        good = time_row(run, item, batch, true, &timed, &fault);
+        good = time_row(run, item, batch, held, &timed, &fault);
         times_us[i] = timed.median_us;
     }
     *ranks = item->absent ? 0.0 : 1.0;
@@ -147,9 +156,13 @@ static bool start(struct round *round, int index)
 }
 
 /* Lets go when so many are queued that the next might be waited for. */
-static bool count_launch(struct round *round)
+static bool count_launch(struct round *round, const struct replay_item *item)
 {
-    if (round->queued >= 0 && ++round->queued == REPLAY_HELD_MAX) {
+    if (round->queued < 0) {
+        return true;
+    }
+    round->queued += commands_of(item);
+    if (round->queued >= REPLAY_HELD_MAX) {
         round->queued = -1;
         return round->run->driver->release(round->run->device, &round->fault);
     }
@@ -177,7 +190,7 @@ static bool launch_all(struct round *round)
                                    launch->stream, &round->fault) &&
                run->driver->mark(run->device, end_event(i), launch->stream,
                                  &round->fault) &&
-               count_launch(round);
+               count_launch(round, &schedule->items[launch->item]);
         round->last[launch->stream] = i;
     }
     for (int i = 1; i < schedule->stream_count && good; i++) {

@@ -40,6 +40,7 @@ static int number_of(const char *(*variable)(const char *name),
 
 /* What a launcher says; false without one. */
 static bool launched(const char *(*variable)(const char *name),
+                     int gpus_here,
                      struct replay_ranks *ranks)
 {
     for (int i = 0; i < LAUNCHERS; i++) {
@@ -49,7 +50,11 @@ static bool launched(const char *(*variable)(const char *name),
 
         if (rank >= 0 && count > 1 && local >= 0) {
             *ranks = (struct replay_ranks){
-                .count = count, .first = rank, .local = 1, .gpu = local};
+                .count = count,
+                .first = rank,
+                .local = 1,
+                /* It may show each process its own GPU alone. */
+                .gpu = gpus_here > 1 ? local : 0};
             return true;
         }
     }
@@ -114,7 +119,7 @@ enum model_status replay_ranks_find(const struct replay_options *options,
         ranks->local = needed / topology->node_count;
         ranks->count = options->nodes * ranks->local;
         ranks->first = options->node * ranks->local;
-    } else if (!launched(variable, ranks)) {
+    } else if (!launched(variable, gpus_here, ranks)) {
         status = find_here(topology, gpus_here, ranks, errors);
     }
     if (status != MODEL_OK) {
