@@ -166,7 +166,7 @@ void model_collective_pairwise(struct model_walk *walk,
         peers / parts * at_once * chunk_bytes / stream_us;
     /* Chunks of all channels come one after another from the beginning. */
     result->fill_us =
-        fmax(model_walk_hop_us(walk) - (walk->by_line ? 0.0 : stream_us), 0.0);
+        fmax(model_walk_hop_us(walk) - model_walk_whole_us(walk), 0.0);
     result->hbm_ratio = buffer_ratio(task) + model_parts_fifo_ratio(walk, task);
     model_parts_finish(walk, task, chunk_bytes, result);
 }

@@ -32,6 +32,7 @@ void model_walk_start(struct model_walk *walk,
     walk->weight = 0.0;
     walk->wait_us = 0.0;
     walk->stream_us = 0.0;
+    walk->whole_us = 0.0;
     walk->device_fifos = 0.0;
     walk->network_sends = 0.0;
     walk->slowest_us = 0.0;
@@ -129,6 +130,7 @@ static void add_times(struct model_walk *walk,
     walk->weight += flows;
     walk->wait_us += model_channel_wait_us(channel, chunk_bytes) * flows;
     walk->stream_us += stream_us * flows;
+    walk->whole_us += channel->by_line ? 0.0 : stream_us * flows;
     walk->trip_us += channel->round_trip_us * flows;
 }
 
@@ -242,6 +244,11 @@ double model_walk_wait_us(const struct model_walk *walk)
 double model_walk_stream_us(const struct model_walk *walk)
 {
     return mean(walk, walk->stream_us);
+}
+
+double model_walk_whole_us(const struct model_walk *walk)
+{
+    return mean(walk, walk->whole_us);
 }
 
 double model_walk_hop_us(const struct model_walk *walk)

@@ -30,6 +30,7 @@ struct model_walk {
     double weight;
     double wait_us;
     double stream_us;
+    double whole_us;      /* the same, 0 where lines are passed on */
     double trip_us;       /* round trips */
     double device_fifos;  /* transfers whose FIFO is in device memory */
     double network_sends; /* where the NIC reads the sender's memory */
@@ -96,9 +97,11 @@ double model_walk_pair(struct model_walk *walk,
 /* So many flows on one link, where there is no hop. */
 void model_walk_link(struct model_walk *walk, int link, double flows);
 
-/* Means over the transfers: of the waits of a step, of a chunk in a stream. */
+/* Means over the transfers: of the waits of a step, of a chunk in a stream, and
+ * of that where a hop waits for a whole chunk, 0 where it passes lines on. */
 double model_walk_wait_us(const struct model_walk *walk);
 double model_walk_stream_us(const struct model_walk *walk);
+double model_walk_whole_us(const struct model_walk *walk);
 
 /*
  * Mean time until a first chunk can be passed on, within a node as on its
