@@ -261,6 +261,10 @@ static void append_row(struct sim_json *rows,
                    model_topology_rank_count(&of->input.topology));
     sim_report_put_nccl(json, &of->input.nccl);
     sim_json_number(json, "iteration_us", times->iteration_us);
+    if (table->evaluator->measures) {
+        sim_json_number(json, "spread_us", times->spread_us);
+        sim_json_number(json, "simulated_us", row->tuned.simulated_us);
+    }
     sim_json_number(json, "compute_us", times->compute_us);
     sim_json_number(json, "comm_us", times->comm_us);
     sim_json_number(json, "exposed_comm_us", times->exposed_us);
