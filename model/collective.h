@@ -70,7 +70,8 @@ struct model_collective {
     double start_us;             /* of the kernel, before and after all steps */
     double fill_us;              /* from a first step to steady progress */
     double first_bytes;          /* progress that is made in fill_us */
-    bool in_turn;                /* a chain: its ranks end one after another */
+    double handover_ratio;       /* of fill_us, that is paid once by equal ones
+                                    in a row: see collective_time.h */
     double fill_bytes;           /* progress that a first chunk's way is: at
                                     the links' pace it may take longer */
     double step_latency_us;      /* part of a step in which nothing is moved */

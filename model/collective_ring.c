@@ -90,16 +90,18 @@ static void walk_arc(struct model_walk *walk, const struct arc *arc, int flows)
     walk->count_ratio = 1.0;
 }
 
-static void walk_ring(struct model_walk *walk,
-                      const struct model_collective_task *task,
-                      bool open,
-                      bool reversed)
+/* Returns how many NICs of a node the rings use. */
+static int walk_ring(struct model_walk *walk,
+                     const struct model_collective_task *task,
+                     bool open,
+                     bool reversed)
 {
     const struct model_fabric *fabric = walk->fabric;
     bool folded = model_fabric_is_folded(fabric);
     struct model_group *groups = model_arena_array(
         walk->arena, (size_t)fabric->topology->gpus_per_node, sizeof(*groups));
     int count = model_parts_groups(walk, task->group, 0, groups);
+    int nics = 0;
 
     for (int i = 0; i < count; i++) {
         struct arc arc = {.group = &groups[i],
@@ -121,7 +123,9 @@ static void walk_ring(struct model_walk *walk,
                 walk_arc(walk, &arc, flows);
             }
         }
+        nics = arc.ring.nic_count;
     }
+    return nics;
 }
 
 /*
@@ -168,7 +172,7 @@ void model_collective_ring(struct model_walk *walk,
         reuse_bytes(task, model_protocol_fifo_chunks(task->config->chunk_bytes),
                     chunk_bytes);
     model_walk_start(walk, task->config, &role, chunk_bytes);
-    walk_ring(walk, task, false, false);
+    (void)walk_ring(walk, task, false, false);
     result->channel_bytes = steps * part_bytes;
     result->channel_bytes_per_us =
         chunk_bytes / (walk->slowest_us + model_walk_wait_us(walk));
@@ -179,6 +183,31 @@ void model_collective_ring(struct model_walk *walk,
     result->first_steps = (int)steps;
     result->hbm_ratio = 1.0 + 2.0 / steps + model_parts_fifo_ratio(walk, task);
     model_parts_finish(walk, task, chunk_bytes, result);
+}
+
+/*
+ * How much of the way of a first chunk chains in a row pay once. All of it, if
+ * all channels visit the ranks in the same order: each rank can begin the next
+ * chain while those behind it still work. But rings over nodes enter each by
+ * the GPU beside their NIC, so that GPUs of the root's node that are first in
+ * one channel are last, behind all other nodes, in another. Say a is before b
+ * in channel 1 and behind it in channel 2. b ends its part of a chain when what
+ * a began to pass on has come over channel 1, and only then begins the next
+ * one; a ends when that of b has come over channel 2. Both ways together are
+ * about the whole chain, and are gone once in two chains.
+ *
+ * Broadcast over 2 to 32 nodes (github.com/aistabci/abci2.0benchmark) takes the
+ * longer the more nodes there are where it has two channels or more, and hardly
+ * so with one.
+ */
+static double handover_ratio(const struct model_collective_task *task,
+                             const struct model_walk *walk,
+                             int nics)
+{
+    struct model_group one = model_group_instance(task->group, 0);
+    bool alone = model_parts_nodes(walk, &one) == one.count;
+
+    return task->config->channels == 1 || nics <= 1 || alone ? 1.0 : 0.5;
 }
 
 void model_collective_chain(struct model_walk *walk,
@@ -193,12 +222,13 @@ void model_collective_chain(struct model_walk *walk,
     double chunk_bytes =
         fmin(fmin(task->config->chunk_bytes, slot_bytes), part_bytes);
     struct model_channel_role role = model_parts_role(walk, task);
+    int nics;
 
     model_walk_start(walk, task->config, &role, chunk_bytes);
-    walk_ring(walk, task, true, reduce);
-    result->in_turn = true;
+    (void)walk_ring(walk, task, true, reduce);
     model_walk_time_first(walk, 1.0);
-    walk_ring(walk, task, true, reduce);
+    nics = walk_ring(walk, task, true, reduce);
+    result->handover_ratio = handover_ratio(task, walk, nics);
     result->channel_bytes = part_bytes;
     result->channel_bytes_per_us = chunk_bytes / walk->slowest_stream_us;
     result->fill_us = (n - 1.0) * model_walk_hop_us(walk) + walk->queue_us;

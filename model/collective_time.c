@@ -67,7 +67,7 @@ double model_collective_fill_us(const struct model_collective *collective,
 double model_collective_handover_us(const struct model_collective *collective,
                                     double fill_us)
 {
-    return collective->in_turn ? fill_us - collective->start_us : 0.0;
+    return collective->handover_ratio * (fill_us - collective->start_us);
 }
 
 double

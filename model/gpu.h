@@ -95,7 +95,8 @@ struct model_gpu {
     double reduce_ratio, exchange_ratio;
     double ll_warp_bytes, ll_sync_us; /* the same two with protocol LL */
     double ll128_warp_bytes, ll128_sync_us;
-    double ll128_link_ratio; /* share of NVLink's rate that it reaches; 0: all */
+    double
+        ll128_link_ratio; /* share of NVLink's rate that it reaches; 0: all */
     /* What a NCCL kernel takes outside its steps, by protocol, and with NVLS.
      */
     double start_us, ll_start_us, ll128_start_us, nvls_start_us;

@@ -128,6 +128,39 @@ static void chains_in_a_row_fill_once(void **state)
 }
 
 /* In a ring all ranks need each other's data until the end. */
+/*
+ * Two nodes of 2 GPUs, each with a NIC of 1000 bytes/us: 2 channels of 100 kB
+ * in chunks of 50 kB, 50 us a hop, and 50 for the NIC. The first chunk of
+ * channel 1 is 50 + 100 + 50 us on its way, that of channel 2, which enters
+ * nodes by their second GPUs, 100 + 50 + 100; of their mean of 225 the pace
+ * counts 50: 5 + 175
+ * + 100. As the orders differ, half of the 175 is paid by each one in a row.
+ * With one channel of 200 kB it is paid once: 5 + 150 + 200.
+ */
+static void chains_over_nodes_fill_by_half(void **state)
+{
+    static const struct {
+        int channels;
+        double lone_us, mean_us;
+    } rows[] = {{2, 280, 280 - 87.5 * 19 / 20},
+                {1, 355, 355 - 150 * 19 / 20.0}};
+
+    for (int i = 0; i < FIXTURE_COUNT(rows); i++) {
+        struct timeline timeline = run_on(
+            *state, tiny(*state, "2x2 gpu:a40 nvswitch nic:2x8Gbit/s", NULL, 0),
+            model_arena_format(
+                *state,
+                "ops: [{id: a, kind: broadcast, size: 200 kB, algorithm: ring, "
+                "protocol: simple, transport: p2p, channels: %d, threads: 512, "
+                "chunk: 50 kB}]\n",
+                rows[i].channels));
+        const struct sim_op_result *op = &timeline.result.ops[0];
+
+        assert_near(sim_op_mean_us(op, 1), rows[i].lone_us, 1e-3);
+        assert_near(sim_op_mean_us(op, 20), rows[i].mean_us, 1e-3);
+    }
+}
+
 static void rings_in_a_row_fill_each(void **state)
 {
     static const char ops[] =
@@ -370,6 +403,7 @@ int main(void)
         cmocka_unit_test(shifts_are_told_apart),
         cmocka_unit_test(a_pipeline_fills),
         cmocka_unit_test(chains_in_a_row_fill_once),
+        cmocka_unit_test(chains_over_nodes_fill_by_half),
         cmocka_unit_test(rings_in_a_row_fill_each),
         cmocka_unit_test(links_make_a_pipeline_fill_later),
         cmocka_unit_test(a_filling_pipeline_holds_its_sms),

@@ -95,10 +95,10 @@ static void a_mean_is_found(void **state)
 }
 
 /*
- * One row at 0.03, a prior at 0 of width 0.03. With one row the scale is that of
- * the two besides, and of its own residual: s^2 is between 0.0018 / 3, where the
- * row is met, and (0.0018 + (0.03 / 0.6745)^2) / 3, where x is 0. The place is
- * the mean weighted by 1 / s^2 and 1 / 0.03^2, so between 0.0125 and 0.018.
+ * One row at 0.03, a prior at 0 of width 0.03. With one row the scale is that
+ * of the two besides, and of its own residual: s^2 is between 0.0018 / 3, where
+ * the row is met, and (0.0018 + (0.03 / 0.6745)^2) / 3, where x is 0. The place
+ * is the mean weighted by 1 / s^2 and 1 / 0.03^2, so between 0.0125 and 0.018.
  */
 static void one_row_is_weighed_against_the_prior(void **state)
 {
