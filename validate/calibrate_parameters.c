@@ -25,8 +25,12 @@ static const struct {
     [MODEL_FROM_OVERRIDE] = {M_LN2, false},
 };
 
-/* Bounds lie so many widths away, unless the key's own range is narrower. */
-#define REACH_WIDTHS 4.0
+/*
+ * Bounds lie so many widths away, but within a factor of 16, unless the key's
+ * own range is narrower: beyond, not the number is wrong but the model.
+ */
+#define REACH_WIDTHS 6.0
+#define REACH_MAX    (4.0 * M_LN2)
 
 static const struct model_place nowhere = {"lagom", 0, 0};
 
@@ -87,8 +91,9 @@ prior_of(const struct model_provenance_entry *entry)
     const struct model_field *field = entry->field;
     double width = sureness[entry->origin].width;
     double at = log(entry->value);
-    double low = at - REACH_WIDTHS * width;
-    double high = at + REACH_WIDTHS * width;
+    double reach = fmin(REACH_WIDTHS * width, REACH_MAX);
+    double low = at - reach;
+    double high = at + reach;
 
     if (field->min > 0.0) {
         low = fmax(low, log(field->min));

@@ -217,7 +217,8 @@ static void print_correlated(struct sim_cli *cli,
                     cli->out, 0,
                     model_arena_format(
                         cli->arena,
-                        "%s and %s are known %s only (correlation %.3f).",
+                        "%s and %s are known %s more than by themselves "
+                        "(correlation %.3f).",
                         of->parameters[i].path, of->parameters[j].path,
                         r > 0.0 ? "by their ratio" : "by their product", r));
             }
