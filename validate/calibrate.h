@@ -29,12 +29,16 @@ struct validate_calibration_options {
     double hold_out;         /* share of the others, 0 to 0.9 */
     double min_bytes;        /* smaller collectives are not used */
     uint64_t seed;           /* of the choice */
-    int jobs;                /* threads; results do not depend on them */
+    int jobs;                /* threads, 0: one for each core; results do not
+                             depend on them */
     const char *topology;    /* in the place of what rows name, or NULL */
     const char *const *sets; /* overrides: the start; borrowed */
     int set_count;
     const char *const *patterns; /* of paths to fit; * is any text */
     int pattern_count;           /* 0: all that rows depend on */
+    /* Told of points computed, or NULL. */
+    void (*progress)(void *context, int points);
+    void *progress_context;
 };
 
 /* A number that was fitted. */

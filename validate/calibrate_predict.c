@@ -1,37 +1,28 @@
 /*
  * calibrate_predict.c - many points of a fit, side by side in threads.
  *
- * A task is one point on one topology. Each thread has arenas and errors of its
- * own; a task writes where no other writes, so that results do not depend on
- * who does it. Of several that fail the first by number is reported.
+ * A task is one point on one topology. It has arenas and errors of its own and
+ * writes where no other writes, so that results do not depend on who does it.
  */
 #include "validate/calibrate_parts.h"
 
-#include <pthread.h>
+#include "search/crew.h"
+
 #include <string.h>
 
-enum { THREADS_MAX = 256 };
-
-struct crew {
+struct work {
     const struct validate_points *points;
     double *times_us;
-    pthread_mutex_t lock; /* of what follows */
-    int next;
-    int failed;                  /* the first task that failed, or none */
-    enum model_status status;    /* its */
-    struct model_errors *errors; /* in the arena of the caller */
+    enum model_status *status;  /* by task */
+    struct model_arena **arena; /* of errors, of those that failed */
+    struct model_errors *errors;
 };
 
-/* What a thread works with. */
+/* What a task works with. */
 struct hand {
     struct model_arena *arena, *scratch;
-    struct model_errors errors;
+    struct model_errors *errors;
 };
-
-static int task_count(const struct validate_points *points)
-{
-    return points->count * points->calibration->target_count;
-}
 
 /* The overrides of a point for a topology: only numbers that it has. */
 static int list_sets(struct model_arena *arena,
@@ -121,39 +112,34 @@ take_times(const struct validate_points *points,
 }
 
 static enum model_status
-run_task(struct crew *crew, struct hand *hand, int task)
+run_task(const struct work *work, const struct hand *hand, int task)
 {
-    const struct validate_points *points = crew->points;
+    const struct validate_points *points = work->points;
     const struct validate_calibration *calibration = points->calibration;
     size_t point = (size_t)(task / calibration->target_count);
     int target = task % calibration->target_count;
     const struct validate_target *of = &calibration->targets[target];
-    struct validate_prediction *predictions;
+    struct validate_prediction *predictions = model_arena_array(
+        hand->arena, (size_t)of->records.count, sizeof(*predictions));
     const char **sets;
-    int set_count;
-    enum model_status status;
-
-    model_arena_reset(hand->arena);
-    hand->errors = (struct model_errors){.arena = hand->arena};
-    predictions = model_arena_array(hand->arena, (size_t)of->records.count,
-                                    sizeof(*predictions));
-    set_count =
+    int set_count =
         list_sets(hand->arena, points, of,
                   points->values + point * (size_t)points->number_count, &sets);
-    status = validate_predict(of->predictor, sets, set_count,
-                              mark_rows(hand->arena, points, target),
-                              hand->scratch, predictions, &hand->errors);
+    enum model_status status = validate_predict(
+        of->predictor, sets, set_count, mark_rows(hand->arena, points, target),
+        hand->scratch, predictions, hand->errors);
+
     return status != MODEL_OK
                ? status
                : take_times(points, target, predictions,
-                            crew->times_us +
+                            work->times_us +
                                 point * (size_t)calibration->row_count,
-                            &hand->errors);
+                            hand->errors);
 }
 
 /* The task with a guard: a thread cannot leave through another's. */
 static enum model_status
-try_task(struct crew *crew, struct hand *hand, int task)
+try_task(const struct work *work, const struct hand *hand, int task)
 {
     jmp_buf out_of_memory;
 
@@ -163,51 +149,40 @@ try_task(struct crew *crew, struct hand *hand, int task)
     }
     (void)model_arena_guard(hand->arena, &out_of_memory);
     (void)model_arena_guard(hand->scratch, &out_of_memory);
-    return run_task(crew, hand, task);
+    return run_task(work, hand, task);
 }
 
-static int take_task(struct crew *crew)
+static bool do_task(void *context, int task)
 {
-    int task;
+    const struct work *work = context;
+    struct hand hand = {model_arena_new(), model_arena_new(),
+                        &work->errors[task]};
 
-    (void)pthread_mutex_lock(&crew->lock);
-    task = crew->next++;
-    (void)pthread_mutex_unlock(&crew->lock);
-    return task;
-}
-
-/* Tasks are taken in order: none before the first that fails is left. */
-static void
-report(struct crew *crew, struct hand *hand, int task, enum model_status status)
-{
-    (void)pthread_mutex_lock(&crew->lock);
-    crew->next = task_count(crew->points);
-    if (task < crew->failed) {
-        crew->failed = task;
-        crew->status = status;
-        crew->errors->count = 0;
-        model_errors_move(crew->errors, &hand->errors);
-    }
-    (void)pthread_mutex_unlock(&crew->lock);
-}
-
-static void *work(void *context)
-{
-    struct crew *crew = context;
-    struct hand hand = {.arena = model_arena_new(),
-                        .scratch = model_arena_new()};
-    int task;
-
-    while ((task = take_task(crew)) < task_count(crew->points)) {
-        enum model_status status = try_task(crew, &hand, task);
-
-        if (status != MODEL_OK) {
-            report(crew, &hand, task, status);
-        }
-    }
+    hand.errors->arena = hand.arena;
+    work->status[task] = try_task(work, &hand, task);
     model_arena_free(hand.scratch);
-    model_arena_free(hand.arena);
-    return NULL;
+    if (work->status[task] == MODEL_OK) {
+        model_arena_free(hand.arena);
+    } else {
+        work->arena[task] = hand.arena; /* its errors are there */
+    }
+    return work->status[task] == MODEL_OK;
+}
+
+/* The faults of the first that failed. */
+static enum model_status
+report(struct work *work, int count, struct model_errors *errors)
+{
+    enum model_status status = MODEL_OK;
+
+    for (int task = 0; task < count; task++) {
+        if (status == MODEL_OK && work->status[task] != MODEL_OK) {
+            status = work->status[task];
+            model_errors_move(errors, &work->errors[task]);
+        }
+        model_arena_free(work->arena[task]);
+    }
+    return status;
 }
 
 enum model_status validate_points_predict(struct model_arena *arena,
@@ -215,30 +190,27 @@ enum model_status validate_points_predict(struct model_arena *arena,
                                           double *times_us,
                                           struct model_errors *errors)
 {
-    struct model_errors faults = {.arena = arena};
-    struct crew crew = {
-        .points = points, .failed = task_count(points), .errors = &faults};
-    int jobs = points->calibration->options->jobs;
-    pthread_t threads[THREADS_MAX];
-    int started = 0;
+    const struct validate_calibration_options *options =
+        points->calibration->options;
+    int count = points->count * points->calibration->target_count;
+    size_t room = (size_t)count;
+    int before = errors->count;
+    struct work work = {
+        .points = points,
+        .status = model_arena_array(arena, room, sizeof(enum model_status)),
+        .arena = model_arena_array(arena, room, sizeof(void *)),
+        .errors = model_arena_array(arena, room, sizeof(struct model_errors))};
+    struct search_crew_work jobs = {do_task, &work, count};
+    enum model_status status;
 
-    crew.times_us = times_us;
-    jobs = jobs < task_count(points) ? jobs : task_count(points);
-    jobs = jobs < THREADS_MAX ? jobs : THREADS_MAX;
-    (void)pthread_mutex_init(&crew.lock, NULL);
-    /* This thread works, too: so it goes on where no other can be started. */
-    while (started < jobs - 1 &&
-           pthread_create(&threads[started], NULL, work, &crew) == 0) {
-        started++;
-    }
-    (void)work(&crew);
-    for (int i = 0; i < started; i++) {
-        (void)pthread_join(threads[i], NULL);
-    }
-    (void)pthread_mutex_destroy(&crew.lock);
-    if (crew.status == MODEL_FAULT && faults.count == 0) {
+    work.times_us = times_us;
+    search_crew_run(&jobs, search_crew_threads((uint64_t)options->jobs, count));
+    status = report(&work, count, errors);
+    if (status == MODEL_FAULT && errors->count == before) {
         model_arena_raise(arena);
     }
-    model_errors_move(errors, &faults);
-    return crew.status;
+    if (options->progress != NULL) {
+        options->progress(options->progress_context, points->count);
+    }
+    return status;
 }

@@ -16,6 +16,8 @@
 #define HOLD_OUT     (1.0 / 3.0)
 #define HOLD_OUT_MAX 0.9
 
+enum { JOBS_MAX = 256 };
+
 /* Files of records, read one after the other. */
 struct sources {
     struct validate_records all;
@@ -196,13 +198,9 @@ static enum model_status
 read_options(struct sim_cli *cli, struct validate_calibration_options *options)
 {
     const struct sim_options *given = &cli->options;
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
 
     options->seed = given->seed;
-    options->jobs = given->jobs > 0
-                        ? (int)(given->jobs < 256 ? given->jobs : 256)
-                    : cores > 0 ? (int)cores
-                                : 1;
+    options->jobs = (int)(given->jobs < JOBS_MAX ? given->jobs : JOBS_MAX);
     options->hold_out = given->held_out.count > 0 ? 0.0 : HOLD_OUT;
     if (validate_min_size_read(cli, &options->min_bytes) != MODEL_OK ||
         read_hold_out(cli, &options->hold_out) != MODEL_OK) {
@@ -326,6 +324,38 @@ static enum model_status print(struct sim_cli *cli,
     return MODEL_OK;
 }
 
+/* How many points of the fit were computed, on a terminal. */
+struct progress {
+    FILE *log;
+    int points;
+};
+
+static void show_progress(void *context, int points)
+{
+    struct progress *progress = context;
+
+    progress->points += points;
+    (void)fprintf(progress->log, "\r\033[K%d evaluations ", progress->points);
+}
+
+static enum model_status calibrate(struct sim_cli *cli,
+                                   struct validate_calibration_options *options,
+                                   struct validate_calibration *calibration)
+{
+    struct progress progress = {.log = cli->log};
+    enum model_status status;
+
+    if (!cli->options.quiet && isatty(fileno(cli->log)) != 0) {
+        options->progress = show_progress;
+        options->progress_context = &progress;
+    }
+    status = validate_calibrate(cli->arena, options, calibration, cli->errors);
+    if (options->progress != NULL) {
+        (void)fputs("\r\033[K", cli->log);
+    }
+    return status;
+}
+
 enum model_status validate_command_calibrate(struct sim_cli *cli)
 {
     struct sources sources;
@@ -342,8 +372,7 @@ enum model_status validate_command_calibrate(struct sim_cli *cli)
         status = read_records(cli, &sources, &options.held_out_from);
     }
     if (status == MODEL_OK) {
-        status =
-            validate_calibrate(cli->arena, &options, &calibration, cli->errors);
+        status = calibrate(cli, &options, &calibration);
     }
     if (status != MODEL_OK) {
         return status;
