@@ -39,15 +39,15 @@ struct trying {
     bool *seen;
 };
 
-/* Root mean square of numbers that lie `stride` apart. */
-static double mean_square_root(const double *numbers, int count, int stride)
+/* Root mean square of a candidate's slopes. */
+static double slope_of(const double *jacobian, int rows, int count, int index)
 {
     double sum = 0.0;
 
-    for (int i = 0; i < count; i++) {
-        sum += numbers[i * stride] * numbers[i * stride];
+    for (int i = 0; i < rows; i++) {
+        sum += jacobian[i * count + index] * jacobian[i * count + index];
     }
-    return sqrt(sum / count);
+    return sqrt(sum / rows);
 }
 
 /* By slope, where they are. */
@@ -68,8 +68,7 @@ static enum model_status see_slopes(struct trying *trying)
     status = validate_fit_jacobian(trying->arena, trying->model, priors,
                                    trying->x, jacobian, &evaluations);
     for (int j = 0; status == MODEL_OK && j < count; j++) {
-        trying->seen[j] =
-            mean_square_root(jacobian + j, rows, count) >= SENSITIVE;
+        trying->seen[j] = slope_of(jacobian, rows, count, j) >= SENSITIVE;
     }
     return status;
 }
