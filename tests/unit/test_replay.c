@@ -79,6 +79,20 @@ static struct validate_records records_of(struct model_arena *arena,
     return records;
 }
 
+static const char *record_header(struct model_arena *arena)
+{
+    char *text = NULL;
+    size_t bytes;
+    FILE *stream = open_memstream(&text, &bytes);
+    const char *header;
+
+    validate_records_header(stream);
+    assert_int_equal(fclose(stream), 0);
+    header = model_arena_text(arena, text);
+    free(text);
+    return header;
+}
+
 #define ONE "1x1 gpu:h200"
 
 static const char pair[] =
@@ -357,6 +371,38 @@ static void test_too_few_gpus(void **state)
     assert_int_equal(ran.status, MODEL_OK);
 }
 
+/*
+ * A process that the program runs for rank 1 of 8 and the second set of
+ * variables: it measures what is for that set (b), and leaves rows to rank 0.
+ */
+static void test_one_rank_of_several(void **state)
+{
+    static const char text[] =
+        "name: w\nops:\n"
+        "  - {id: a, kind: all_gather, size: 8 MB, stream: x}\n"
+        "  - {id: b, kind: all_gather, size: 8 MB, threads: 256, stream: x}\n";
+    const char *words[] = {
+        "-t",        "hgx-h200",        "-w",       "FILE", "-r", "3",
+        "--ranks=8", "--environment=1", "--rank=0", NULL};
+    struct ran ran = run_text(*state, &fake_driver, text, words);
+    char header[512] = "source,hardware,nodes";
+    char whole[2048];
+
+    /* Rank 0 adds rows to what has its header already. */
+    fixture_no_errors(&ran.errors);
+    assert_null(strstr(ran.out, header));
+    (void)snprintf(whole, sizeof(whole), "%s%s", record_header(*state),
+                   ran.out);
+    assert_int_equal(records_of(*state, whole).count, 1);
+    assert_int_equal(records_of(*state, whole).rows[0].config.threads, 256);
+    assert_int_equal(records_of(*state, whole).rows[0].gpus, 8);
+    assert_string_equal(records_of(*state, whole).rows[0].version, "2.28.9");
+    words[8] = "--rank=1";
+    ran = run_text(*state, &fake_driver, text, words);
+    fixture_no_errors(&ran.errors);
+    assert_string_equal(ran.out, "");
+}
+
 static void test_describe(void **state)
 {
     const char *const words[] = {"--describe", NULL};
@@ -391,6 +437,7 @@ int main(void)
         cmocka_unit_test(test_help_and_version),
         cmocka_unit_test(test_no_gpu),
         cmocka_unit_test(test_too_few_gpus),
+        cmocka_unit_test(test_one_rank_of_several),
         cmocka_unit_test(test_describe),
         cmocka_unit_test(test_bad_output),
     };

@@ -96,6 +96,8 @@ static void test_one_gpu_stands_in(void **state)
         assert_true(item->work.threads > 0);
         assert_true(item->work.chunk_bytes > 0.0);
     }
+    /* gpu/h100.yaml: channel.shared */
+    assert_near(schedule.items[0].work.shared_bytes, 87500.0, 1e-9);
     assert_int_equal(schedule.items[0].work.threads, 256);
     assert_string_equal(schedule.items[1].replaced, "all_reduce");
 }

@@ -110,7 +110,7 @@ static enum model_status measure(struct replay_bench *bench,
 {
     struct replay_item *items = bench->schedule->items;
     struct replay_row row = {.collective = NULL};
-    struct replay_item collective;
+    struct replay_item collective = {.handle = -1};
     enum model_status status = MODEL_OK;
 
     if (pair->computation >= 0) {
@@ -126,7 +126,7 @@ static enum model_status measure(struct replay_bench *bench,
         collective = items[pair->collective];
         row.collective = &collective;
     }
-    if (pair->match && status == MODEL_OK) {
+    if (pair->match && row.collective != NULL && status == MODEL_OK) {
         status = match(bench, &collective, &row);
     }
     if (row.collective != NULL && row.computation != NULL &&

@@ -2,9 +2,11 @@
  * cuda_parts.h - what the CUDA half of lagom-replay shares (C++, for nvcc).
  *
  * cuda.cu       the device: streams, events, the hold, the table of functions
- * cuda_grid.cu  kernels of our own: grids, the ring step, random data
+ * cuda_grid.cu  kernels of our own: grids, random data, the hold
+ * cuda_step.cu  the ring step
  * cuda_gemm.cu  matrix products by cuBLASLt
- * cuda_nccl.cu  collectives by NCCL, which is loaded when it is needed
+ * cuda_nccl.cu  collectives by NCCL, which is loaded when it is needed; where
+ *               its header is not there: cuda_nccl_none.cu
  * cuda_nvml.cu  clocks and the driver, by NVML, which is loaded if it is there
  * cuda_test.cu  the self-test
  */
@@ -131,6 +133,12 @@ bool replay_step_launch(struct replay_device *device,
                         struct replay_made *made,
                         cudaStream_t stream,
                         struct replay_fault *fault);
+
+/* As much shared memory as a CTA may have: the launch says how much it takes.
+ */
+bool replay_allow_shared(const struct replay_device *device,
+                         const void *kernel,
+                         struct replay_fault *fault);
 
 /* Random data: every value in (-1, 1), of a type. */
 bool replay_fill(void *data,

@@ -221,12 +221,13 @@ static bool run_round(struct round *round, bool held, double *clock_mhz)
 static bool read_times(struct round *round, int repeat, double *times_us)
 {
     const struct replay_run *run = round->run;
-    int launches = round->schedule->launch_count;
-    double *ranks = &times_us[2 * launches * run->repeats];
+    size_t launches = (size_t)round->schedule->launch_count;
+    size_t repeats = (size_t)run->repeats;
+    double *ranks = &times_us[2 * launches * repeats];
     bool good = true;
 
-    for (int i = 0; i < launches && good; i++) {
-        double *start_us = &times_us[2 * i * run->repeats + repeat];
+    for (int i = 0; i < round->schedule->launch_count && good; i++) {
+        double *start_us = &times_us[2 * (size_t)i * repeats + (size_t)repeat];
 
         if (takes_part(round->schedule, i)) {
             ranks[i] = 1.0;
@@ -314,8 +315,8 @@ replay_measure_together(const struct replay_run *run,
     together->iteration = replay_summarise(lasts_us, run->repeats);
     together->iteration.sm_clock_mhz = sm_clock_mhz;
     for (int i = 0; i < schedule->launch_count; i++) {
-        together->launches[i] =
-            summarise(run, ranks[i], &times_us[2 * i * run->repeats], lasts_us);
+        together->launches[i] = summarise(
+            run, ranks[i], &times_us[2 * (size_t)i * repeats], lasts_us);
     }
     return MODEL_OK;
 }

@@ -283,3 +283,41 @@ enum model_status replay_ranks_run(struct model_arena *arena,
     }
     return wait_all(pids, count);
 }
+
+enum model_status
+replay_ranks_run_all(struct model_arena *arena,
+                     const struct replay_job *job,
+                     const struct replay_ranks *ranks,
+                     const struct replay_environments *environments,
+                     const char *id_file,
+                     struct model_errors *errors)
+{
+    const char *root = getenv("TMPDIR");
+    char *folder = model_arena_format(arena, "%s/lagom-replay-XXXXXX",
+                                      root != NULL ? root : "/tmp");
+    enum model_status status = MODEL_OK;
+
+    if (id_file == NULL && mkdtemp(folder) == NULL) {
+        return replay_fault_add(errors, MODEL_BAD_INPUT,
+                                "set TMPDIR to a folder for such files",
+                                "cannot make a folder: ", strerror(errno));
+    }
+    for (int i = 0; i < environments->count && status == MODEL_OK; i++) {
+        struct replay_round round = {
+            .program = job->program,
+            .words = job->words,
+            .word_count = job->word_count,
+            .ranks = ranks,
+            .environment = &environments->list[i],
+            .number = i,
+            .id_file = id_file != NULL
+                           ? id_file
+                           : model_arena_format(arena, "%s/id", folder)};
+
+        status = replay_ranks_run(arena, &round, errors);
+    }
+    if (id_file == NULL) {
+        (void)rmdir(folder);
+    }
+    return status;
+}

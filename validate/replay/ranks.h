@@ -12,6 +12,7 @@
 #include "model/topology.h"
 #include "validate/replay/environment.h"
 #include "validate/replay/options.h"
+#include "validate/replay/replay.h"
 
 struct replay_ranks {
     int count;        /* in all; 1: no NCCL */
@@ -51,5 +52,15 @@ struct replay_round {
 enum model_status replay_ranks_run(struct model_arena *arena,
                                    const struct replay_round *round,
                                    struct model_errors *errors);
+
+/* A round for each environment. Their ids are in a folder of their own where
+   id_file is NULL. */
+enum model_status
+replay_ranks_run_all(struct model_arena *arena,
+                     const struct replay_job *job,
+                     const struct replay_ranks *ranks,
+                     const struct replay_environments *environments,
+                     const char *id_file,
+                     struct model_errors *errors);
 
 #endif

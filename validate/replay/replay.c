@@ -8,17 +8,16 @@
 #include "validate/replay/replay.h"
 
 #include "build/version.h"
-#include "model/gpu_find.h"
 #include "sim/load.h"
 #include "sim/nccl_options.h"
 #include "validate/replay/bench.h"
+#include "validate/replay/look.h"
 #include "validate/replay/ranks.h"
 #include "validate/replay/sweep.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* All that a run works with. */
 struct state {
@@ -388,90 +387,11 @@ static enum model_status measure_here(struct state *state)
     return status;
 }
 
-/* A round for each environment, with its ids in a folder of its own. */
 static enum model_status measure_by_ranks(struct state *state)
 {
-    char *folder = NULL;
-    enum model_status status = MODEL_OK;
-
-    if (state->options.id_file == NULL) {
-        const char *root = getenv("TMPDIR");
-
-        folder = model_arena_format(state->arena, "%s/lagom-replay-XXXXXX",
-                                    root != NULL ? root : "/tmp");
-        if (mkdtemp(folder) == NULL) {
-            return replay_fault_add(state->errors, MODEL_BAD_INPUT,
-                                    "set TMPDIR to a folder for such files",
-                                    "cannot make a folder: ", strerror(errno));
-        }
-    }
-    for (int i = 0; i < state->environments.count && status == MODEL_OK; i++) {
-        struct replay_round round = {
-            .program = state->job->program,
-            .words = state->job->words,
-            .word_count = state->job->word_count,
-            .ranks = &state->ranks,
-            .environment = &state->environments.list[i],
-            .number = i,
-            .id_file = folder != NULL
-                           ? model_arena_format(state->arena, "%s/id", folder)
-                           : state->options.id_file};
-
-        status = replay_ranks_run(state->arena, &round, state->errors);
-    }
-    if (folder != NULL) {
-        (void)rmdir(folder);
-    }
-    return status;
-}
-
-/* --- the GPU itself ------------------------------------------------------ */
-
-static void print_description(const struct replay_description *is, FILE *out)
-{
-    (void)fprintf(out,
-                  "name: %s\ndevice_id: %s\ncompute_capability: %d\n"
-                  "sms: %d\nl2_bytes: %.0f\nmemory_bytes: %.0f\n"
-                  "sm_clock_mhz: %.0f\nmemory_clock_mhz: %.0f\n"
-                  "cuda: %s\ndriver: %s\ncublas: %s\nnccl: %s\n",
-                  is->name, is->device_id, is->compute_capability, is->sm_count,
-                  is->l2_bytes, is->memory_bytes, is->sm_clock_mhz,
-                  is->memory_clock_mhz, is->cuda, is->driver, is->blas,
-                  is->nccl);
-}
-
-/* The name that topologies/gpu has for it. */
-static const char *gpu_file(struct model_arena *arena,
-                            const struct replay_description *is)
-{
-    struct model_gpu_sought sought = {
-        .pci_id = is->device_id[0] != '\0' ? is->device_id : NULL,
-        .compute_capability = is->compute_capability};
-    struct model_gpu_found found = model_gpu_find(arena, sought);
-
-    return found.name != NULL ? found.name : "";
-}
-
-static enum model_status look_at(struct state *state)
-{
-    const struct replay_driver *driver = state->job->driver;
-    struct replay_seat seat = {.gpu = state->options.gpu, .rank_count = 1};
-    struct replay_fault fault = {""};
-    struct replay_device *device = driver->open(&seat, &fault);
-    struct replay_description description;
-    bool good = device != NULL;
-
-    if (good && state->options.describe) {
-        driver->describe(device, &description);
-        print_description(&description, state->job->out);
-        (void)fprintf(state->job->out, "gpu: %s\n",
-                      gpu_file(state->arena, &description));
-    }
-    if (good && state->options.self_test) {
-        good = driver->self_test(device, &fault);
-    }
-    driver->close(device);
-    return good ? MODEL_OK : report(state, &fault);
+    return replay_ranks_run_all(state->arena, state->job, &state->ranks,
+                                &state->environments, state->options.id_file,
+                                state->errors);
 }
 
 /* --- from arguments on --------------------------------------------------- */
@@ -528,7 +448,7 @@ enum model_status replay_run(struct model_arena *arena,
                                 "no CUDA device", "");
     }
     if (options->describe || options->self_test) {
-        return look_at(state);
+        return replay_look(arena, job, options, gpus_here, errors);
     }
     status = prepare(state, gpus_here);
     return status == MODEL_OK ? measure(state) : status;

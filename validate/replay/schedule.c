@@ -97,6 +97,10 @@ static int add_collective(struct maker *maker, int index)
                                     step ? program->nccl : NULL);
     item.work = replay_work_collective(op, &item.config, program->stand_in,
                                        group->count);
+    if (step) {
+        /* So that what shares SMs with NCCL's kernel shares them with it. */
+        item.work.shared_bytes = program->topology->gpu.nccl_shared_bytes;
+    }
     if (step && op->kind != MODEL_OP_RING_STEP) {
         item.replaced = model_op_names[op->kind];
     }
