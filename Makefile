@@ -84,8 +84,8 @@ NVCC_FLAGS  = -std=c++17 -O2 -lineinfo -I. -Xcompiler -Wall,-Wextra,-pthread \
 	-gencode arch=compute_$(firstword $(CUDA_FOR)),code=compute_$(firstword $(CUDA_FOR)) \
 	$(addprefix -I,$(NCCL_HOME:%=%/include)) $(if $(filter 1,$(WERROR)),-Werror all-warnings)
 # STATIC=1: for a machine without our packages.
-REPLAY_LIBS = $(if $(STATIC),-Xlinker -Bstatic \
-	$(filter-out -lm,$(LIB_LIBS)) -Xlinker -Bdynamic -lm,$(LIB_LIBS))
+REPLAY_LIBS = $(if $(STATIC),$(foreach lib,$(filter-out -lm,$(filter -l%,$(LIB_LIBS))),\
+	$(shell $(CC) -print-file-name=$(lib:-l%=lib%.a))) -lm,$(LIB_LIBS))
 
 # --- packages, as Debian names them ------------------------------------------
 

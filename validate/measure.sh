@@ -2,8 +2,8 @@
 # measure.sh [measure] [fit] - measure this machine's GPU and fit the numbers of
 # its file in topologies/gpu to what was measured; without words both.
 #
-# measure, some six minutes of a GPU: build lagom-replay, unless it is there and
-#   cannot be built here; self-test; the lists of validate/replay/sweeps: GEMMs,
+# measure, a few minutes of a GPU: build lagom-replay, where that can be done;
+#   self-test; the lists of validate/replay/sweeps: GEMMs,
 #   ring steps, both side by side, memory, L2, and points held out. Results are
 #   $MEASURED/GPU-LIST.csv (build/measured).
 # fit, no GPU: lagom calibrate on them, into $MEASURED/GPU.params.yaml, and lagom
@@ -41,14 +41,17 @@ print(":".join(d for p in sys.path for d in glob.glob(p + "/nvidia/*/lib")))
 PY
 }
 
+# Built anew where our packages are; else as it was brought here (make replay
+# STATIC=1 makes one that needs none of them).
 find_replay() {
-    replay=${LAGOM_REPLAY-}
-    [ -z "$replay" ] || return 0
-    replay=$build/lagom-replay
-    quietly make replay || [ -x "$replay" ] ||
-        fail 1 'lagom-replay cannot be built here, and is not there'
-    [ -x "$replay" ] ||
-        fail 5 "no CUDA toolkit: $(sed -n 's/^replay: skipped: //p' "$measured/log")"
+    replay=${LAGOM_REPLAY:-$build/lagom-replay}
+    if [ -z "${LAGOM_REPLAY-}" ] &&
+        { [ ! -x "$replay" ] || pkg-config --exists gsl yaml-0.1 2>/dev/null; }; then
+        quietly make replay || fail 1 'lagom-replay cannot be built here'
+    fi
+    [ -x "$replay" ] || fail 5 "no lagom-replay: $(
+        sed -n 's/^replay: skipped: //p' "$measured/log"
+    )"
     if ! "$replay" --version >/dev/null 2>&1; then
         LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$(python_libraries)
         export LD_LIBRARY_PATH
