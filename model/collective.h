@@ -76,6 +76,8 @@ struct model_collective {
                                     the links' pace it may take longer */
     double step_latency_us;      /* part of a step in which nothing is moved */
     double step_bytes;           /* progress of a step */
+    double network_ratio;        /* part of the steps that pass the network */
+    double near_bytes_per_us;    /* what links let a channel do in the others */
     int first_steps;             /* that channels begin together; see below */
     double chunk_bytes;          /* C_eff */
     double in_flight_bytes;      /* per channel, over the slowest hop */

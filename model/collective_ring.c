@@ -180,6 +180,8 @@ void model_collective_ring(struct model_walk *walk,
         chunk_bytes / (walk->crowded_us + model_walk_wait_us(walk));
     result->step_latency_us = model_walk_latency_us(walk);
     result->step_bytes = chunk_bytes;
+    result->network_ratio = model_walk_network_ratio(walk);
+    result->near_bytes_per_us = model_walk_near_bytes_per_us(walk);
     result->first_steps = (int)steps;
     result->hbm_ratio = 1.0 + 2.0 / steps + model_parts_fifo_ratio(walk, task);
     model_parts_finish(walk, task, chunk_bytes, result);

@@ -48,12 +48,31 @@ model_collective_shared_bytes_per_us(const struct model_collective *collective,
     return rate;
 }
 
+/*
+ * A step in which all channels wait at once: its latency, and its bytes at the
+ * links' pace. Where a ring passes the network, that is the pace of the NICs,
+ * which send one chunk after another while the next come at the pace of the
+ * other hops: on the mean over all hops, but no less than the NIC takes.
+ */
+static double step_of_us(const struct model_collective *collective,
+                         double shared_bytes_per_us)
+{
+    double bytes = collective->step_bytes;
+    double far = collective->network_ratio;
+    double shared_us = bytes / shared_bytes_per_us;
+    double near_us =
+        far > 0.0 ? bytes / collective->near_bytes_per_us : shared_us;
+    double mean_us = (1.0 - far) * near_us + far * shared_us;
+    double step_us = collective->step_latency_us + mean_us;
+
+    return far > 0.0 ? fmax(step_us, shared_us) : step_us;
+}
+
 double model_collective_fill_us(const struct model_collective *collective,
                                 double rate_bytes_per_us,
                                 double shared_bytes_per_us)
 {
-    double step_us = collective->step_latency_us +
-                     collective->step_bytes / shared_bytes_per_us;
+    double step_us = step_of_us(collective, shared_bytes_per_us);
     double fill_us = fmax(collective->fill_us,
                           collective->fill_bytes / shared_bytes_per_us) -
                      collective->first_bytes / rate_bytes_per_us;

@@ -268,6 +268,35 @@ double model_walk_latency_us(const struct model_walk *walk)
     return mean(walk, walk->trip_us + walk->wait_us);
 }
 
+double model_walk_network_ratio(const struct model_walk *walk)
+{
+    return walk->first_weight > 0.0
+               ? fmax(1.0 - walk->near_weight / walk->first_weight, 0.0)
+               : 0.0;
+}
+
+static bool is_of_network(enum model_link_kind kind)
+{
+    return kind == MODEL_LINK_NIC_OUT || kind == MODEL_LINK_NIC_IN ||
+           kind == MODEL_LINK_LEAF_UP || kind == MODEL_LINK_LEAF_DOWN;
+}
+
+double model_walk_near_bytes_per_us(const struct model_walk *walk)
+{
+    double rate = HUGE_VAL;
+
+    for (int i = 0; i < walk->touched_count; i++) {
+        int link = walk->touched[i];
+
+        if (!is_of_network(model_fabric_link_kind(walk->fabric, link))) {
+            rate =
+                fmin(rate, model_fabric_link_bytes_per_us(walk->fabric, link) /
+                               walk->flows[link]);
+        }
+    }
+    return rate;
+}
+
 static int compare_ints(const void *left, const void *right)
 {
     const int *a = left;

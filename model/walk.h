@@ -115,6 +115,11 @@ double model_walk_hop_us(const struct model_walk *walk);
  */
 double model_walk_first_bytes(const struct model_walk *walk);
 
+/* Part of the transfers that pass the network; and what links let one flow do
+ * in the others, HUGE_VAL: no limit. */
+double model_walk_network_ratio(const struct model_walk *walk);
+double model_walk_near_bytes_per_us(const struct model_walk *walk);
+
 /* Mean part of a step in which nothing moves: a round trip, and the wait. */
 double model_walk_latency_us(const struct model_walk *walk);
 

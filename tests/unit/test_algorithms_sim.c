@@ -127,7 +127,6 @@ static void chains_in_a_row_fill_once(void **state)
     assert_near(sim_op_mean_us(op, 20), 110, CLOSE_US);
 }
 
-/* In a ring all ranks need each other's data until the end. */
 /*
  * Two nodes of 2 GPUs, each with a NIC of 1000 bytes/us: 2 channels of 100 kB
  * in chunks of 50 kB, 50 us a hop, and 50 for the NIC. The first chunk of
@@ -161,6 +160,26 @@ static void chains_over_nodes_fill_by_half(void **state)
     }
 }
 
+/*
+ * Two nodes of 4 GPUs with one NIC of 1000 bytes/us, which 2 channels share: an
+ * AllGather of 800 kB moves 50 kB a step and channel, which the NIC takes 100
+ * us for. The other 3 hops of a node take 50 us each, the network's own 50 + 25
+ * + 20 us before and behind the NIC: while chunks are there the NIC sends
+ * others, and 7 steps take 700 us.
+ */
+static void nics_hide_the_latency_of_steps(void **state)
+{
+    static const char *const sets[] = {"node.nics.sync=20 us"};
+    struct timeline timeline = run_on(
+        *state, tiny(*state, "2x4 gpu:a40 nvswitch nic:1x8Gbit/s", sets, 1),
+        "ops: [{id: a, kind: all_gather, size: 800 kB, algorithm: ring, "
+        "protocol: simple, transport: p2p, channels: 2, threads: 512, "
+        "chunk: 50 kB}]\n");
+
+    assert_near(end_of(&timeline, "a"), 705, 1e-3);
+}
+
+/* In a ring all ranks need each other's data until the end. */
 static void rings_in_a_row_fill_each(void **state)
 {
     static const char ops[] =
@@ -404,6 +423,7 @@ int main(void)
         cmocka_unit_test(a_pipeline_fills),
         cmocka_unit_test(chains_in_a_row_fill_once),
         cmocka_unit_test(chains_over_nodes_fill_by_half),
+        cmocka_unit_test(nics_hide_the_latency_of_steps),
         cmocka_unit_test(rings_in_a_row_fill_each),
         cmocka_unit_test(links_make_a_pipeline_fill_later),
         cmocka_unit_test(a_filling_pipeline_holds_its_sms),
