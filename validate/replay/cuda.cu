@@ -171,6 +171,7 @@ static struct replay_device *open_gpu(const struct replay_seat *seat,
         !read_limits(device, fault) || !make_gate(device, fault) ||
         !BLAS_GOOD(cublasLtCreate(&device->blas), fault) ||
         (seat->rank_count > 1 && !replay_nccl_open(device, fault))) {
+        device->broken = true;
         close_gpu(device);
         return NULL;
     }

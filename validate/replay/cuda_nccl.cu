@@ -238,23 +238,6 @@ static struct communicator *find_communicator(struct replay_device *device,
                    group->ranks[0], fault);
 }
 
-bool replay_nccl_open(struct replay_device *device, struct replay_fault *fault)
-{
-    const struct replay_seat *seat = device->seat;
-    struct replay_nccl_state *state = new replay_nccl_state();
-
-    device->nccl = state;
-    if (!replay_good(load(&state->api), "dlopen",
-                     "libnccl.so.2 is not here: several GPUs need NCCL",
-                     __FILE__, __LINE__, fault)) {
-        delete state;
-        device->nccl = NULL;
-        return false;
-    }
-    return connect(device, -1, 0, seat->rank, seat->rank_count, 0, fault) !=
-           NULL;
-}
-
 void replay_nccl_close(struct replay_device *device)
 {
     struct replay_nccl_state *state = device->nccl;
@@ -451,6 +434,8 @@ value_room(struct replay_device *device, int count, struct replay_fault *fault)
     state->values = NULL;
     state->value_room = 0;
     if (!CUDA_GOOD(cudaMalloc(&state->values, (size_t)count * sizeof(double)),
+                   fault) ||
+        !CUDA_GOOD(cudaMemset(state->values, 0, (size_t)count * sizeof(double)),
                    fault)) {
         return false;
     }
@@ -515,6 +500,31 @@ bool replay_nccl_check(struct replay_device *device, struct replay_fault *fault)
         }
     }
     return true;
+}
+
+/*
+ * The first sum connects the ranks and takes memory, both of which must not
+ * happen behind a held stream.
+ */
+bool replay_nccl_open(struct replay_device *device, struct replay_fault *fault)
+{
+    const struct replay_seat *seat = device->seat;
+    struct replay_nccl_state *state = new replay_nccl_state();
+    cudaStream_t stream;
+
+    device->nccl = state;
+    if (!replay_good(load(&state->api), "dlopen",
+                     "libnccl.so.2 is not here: several GPUs need NCCL",
+                     __FILE__, __LINE__, fault)) {
+        delete state;
+        device->nccl = NULL;
+        return false;
+    }
+    return connect(device, -1, 0, seat->rank, seat->rank_count, 0, fault) !=
+               NULL &&
+           replay_stream(device, 0, &stream, fault) &&
+           replay_nccl_meet(device, stream, fault) &&
+           CUDA_GOOD(cudaStreamSynchronize(stream), fault);
 }
 
 #endif
