@@ -426,6 +426,7 @@ static bool
 value_room(struct replay_device *device, int count, struct replay_fault *fault)
 {
     struct replay_nccl_state *state = device->nccl;
+    cudaStream_t stream;
 
     if (count <= state->value_room) {
         return true;
@@ -435,7 +436,9 @@ value_room(struct replay_device *device, int count, struct replay_fault *fault)
     state->value_room = 0;
     if (!CUDA_GOOD(cudaMalloc(&state->values, (size_t)count * sizeof(double)),
                    fault) ||
-        !CUDA_GOOD(cudaMemset(state->values, 0, (size_t)count * sizeof(double)),
+        !replay_stream(device, 0, &stream, fault) ||
+        !CUDA_GOOD(cudaMemsetAsync(state->values, 0,
+                                   (size_t)count * sizeof(double), stream),
                    fault)) {
         return false;
     }
