@@ -237,6 +237,8 @@ export PC_FILE
 
 install: all ## install under PREFIX (/usr/local), below DESTDIR if set
 	$(Q)install -D -m 755 $(DIR)/lagom $(DESTDIR)$(bindir)/lagom
+	$(Q)[ ! -x $(REPLAY_BIN) ] || \
+		install -D -m 755 $(REPLAY_BIN) $(DESTDIR)$(bindir)/lagom-replay
 	$(Q)install -D -m 644 $(LIBRARY) $(DESTDIR)$(libdir)/liblagom.a
 	$(Q)install -d $(DESTDIR)$(libdir)/pkgconfig
 	$(Q)printf '%s\n' "$$PC_FILE" >$(DESTDIR)$(libdir)/pkgconfig/lagom.pc
@@ -248,7 +250,7 @@ install: all ## install under PREFIX (/usr/local), below DESTDIR if set
 		$(DESTDIR)$(datadir)/lagom/{} \;
 
 uninstall: ## remove what install put there
-	$(Q)rm -f $(DESTDIR)$(bindir)/lagom $(DESTDIR)$(libdir)/liblagom.a \
+	$(Q)rm -f $(DESTDIR)$(bindir)/lagom $(DESTDIR)$(bindir)/lagom-replay $(DESTDIR)$(libdir)/liblagom.a \
 		$(DESTDIR)$(libdir)/pkgconfig/lagom.pc
 	$(Q)rm -rf $(DESTDIR)$(includedir)/lagom $(DESTDIR)$(datadir)/lagom
 

@@ -12,7 +12,7 @@
 
 #include "validate/replay/device.h"
 
-enum { FAKE_STREAMS = 8, FAKE_EVENTS = 4096, FAKE_WORKS = 512 };
+enum { FAKE_STREAMS = 16, FAKE_EVENTS = 65536, FAKE_WORKS = 512 };
 
 struct replay_device {
     struct replay_work works[FAKE_WORKS];

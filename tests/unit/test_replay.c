@@ -403,6 +403,33 @@ static void test_one_rank_of_several(void **state)
     assert_string_equal(ran.out, "");
 }
 
+/* Shipped workloads: each op has its line, and all streams are awaited. */
+static void test_shipped_workloads(void **state)
+{
+    static const struct {
+        const char *name, *machine;
+    } rows[] = {{"phi-2-fsdp", "hgx-h200"},
+                {"llama-3-8b-tp", "hgx-h200"},
+                {"olmoe-1b-7b-ep", "dgx-h100"},
+                {"gpt-3-175b", "8x8 gpu:h100 nvswitch nic:8x400Gbit/s"}};
+
+    for (int i = 0; i < FIXTURE_COUNT(rows); i++) {
+        const char *const words[] = {
+            "-t", rows[i].machine, "-w", rows[i].name, "-m", "overlap", "-r",
+            "1",  "--warmup",      "1",  "--ops",      NULL};
+        struct ran ran = run_text(*state, &fake_driver, "", words);
+        const char *last = strstr(ran.out, "\niteration,,0,");
+        int lines = 0;
+
+        fixture_no_errors(&ran.errors);
+        assert_non_null(last);
+        for (const char *at = ran.out; *at != '\0'; at++) {
+            lines += *at == '\n' ? 1 : 0;
+        }
+        assert_int_equal(lines - 2, fake.launches / 2);
+    }
+}
+
 static void test_describe(void **state)
 {
     const char *const words[] = {"--describe", NULL};
@@ -438,6 +465,7 @@ int main(void)
         cmocka_unit_test(test_no_gpu),
         cmocka_unit_test(test_too_few_gpus),
         cmocka_unit_test(test_one_rank_of_several),
+        cmocka_unit_test(test_shipped_workloads),
         cmocka_unit_test(test_describe),
         cmocka_unit_test(test_bad_output),
     };
