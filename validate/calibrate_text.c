@@ -217,10 +217,9 @@ static void print_correlated(struct sim_cli *cli,
                     cli->out, 0,
                     model_arena_format(
                         cli->arena,
-                        "%s and %s are known %s more than by themselves "
-                        "(correlation %.3f).",
-                        of->parameters[i].path, of->parameters[j].path,
-                        r > 0.0 ? "by their ratio" : "by their product", r));
+                        "The rows know %s and %s together better than each "
+                        "of them (correlation %.3f).",
+                        of->parameters[i].path, of->parameters[j].path, r));
             }
         }
     }
