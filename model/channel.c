@@ -119,6 +119,13 @@ static void add_network(struct model_channel *channel,
     credit_us = channel->sync_us + 2.0 * hop->latency_us;
     channel->connection_bytes_per_us = fmin(
         nics->channel_bytes_per_us / facts->wire_ratio, fifo_bytes / credit_us);
+    if (topology->pcie.bytes_per_us > 0.0 &&
+        (!hop->direct_send || !hop->direct_receive)) {
+        /* A CTA reads or writes the FIFO over its own port. */
+        channel->connection_bytes_per_us =
+            fmin(channel->connection_bytes_per_us,
+                 topology->pcie.bytes_per_us / facts->wire_ratio);
+    }
     channel->forward_us_per_byte =
         facts->wire_ratio / slices / (nics->bytes_per_us * nics->ratio);
 }

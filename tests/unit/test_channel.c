@@ -114,6 +114,10 @@ static void over_the_network_by_way_of_the_host(void **state)
 
     (void)state;
     expect(&channel, 4000.0 / 5.5, 13.5);
+    /* a port of 600 bytes/us carries no more */
+    topology.pcie.bytes_per_us = 600;
+    channel = model_channel_make(&topology, &hop, MODEL_SIMPLE, 128, HUGE_VAL);
+    expect(&channel, 600, 13.5);
 }
 
 /* 4000 / 3 is more than a cap of 1000, 4000 / 7 is less. */
