@@ -24,7 +24,7 @@
 
 #define FIT_STEP     0.015
 #define SLOPE_MAX    1.05
-#define START_MARGIN 0.01 /* from a bound, of the range: e^-u is finite */
+#define START_MARGIN 0.15 /* from a bound, of the range: there slopes count */
 
 enum { ROUNDS_MAX = 12, ITERATIONS_MAX = 25 };
 
@@ -330,6 +330,15 @@ static double decided_by_data(const struct validate_fit_result *fit)
     return sum;
 }
 
+/* Where slopes are large enough to be followed: away from all bounds. */
+static void
+place_start(const struct search *search, const double *x, gsl_vector *u)
+{
+    for (int j = 0; j < search->model->parameter_count; j++) {
+        gsl_vector_set(u, (size_t)j, u_of(&search->parameters[j], x[j]));
+    }
+}
+
 /* Descents and scales in turns. */
 static enum model_status alternate(struct search *search,
                                    gsl_multifit_nlinear_workspace *work,
@@ -343,6 +352,7 @@ static enum model_status alternate(struct search *search,
     for (int round = 0; round < ROUNDS_MAX && !settled; round++) {
         double before = search->scale;
 
+        place_start(search, fit->x, u);
         descend(search, work, function, u);
         if (search->status != MODEL_OK || settle(search, u) != MODEL_OK) {
             return search->status;
@@ -386,7 +396,9 @@ validate_fit_run(struct model_arena *arena,
     enum model_status status;
 
     method.trs = gsl_multifit_nlinear_trs_lm;
-    method.scale = gsl_multifit_nlinear_scale_more;
+    /* Near a bound the slope by u is next to none: if it were scaled by slopes,
+     * a step could throw a parameter to its other bound. */
+    method.scale = gsl_multifit_nlinear_scale_levenberg;
     method.solver = gsl_multifit_nlinear_solver_qr;
     work = gsl_multifit_nlinear_alloc(gsl_multifit_nlinear_trust, &method,
                                       rows + n, n);
@@ -397,7 +409,7 @@ validate_fit_run(struct model_arena *arena,
         .residuals = model_arena_array(arena, rows, sizeof(double)),
         .jacobian = model_arena_array(arena, rows * n, sizeof(double))};
     for (size_t j = 0; j < n; j++) {
-        gsl_vector_set(u, j, u_of(&parameters[j], parameters[j].start));
+        fit->x[j] = parameters[j].start;
     }
     status = alternate(&search, work, &function, u);
     gsl_vector_free(u);

@@ -309,6 +309,39 @@ static void intervals_cover_what_they_say(void **state)
     }
 }
 
+/*
+ * A bandwidth and latencies, of which rows have 4, 8, .. 64 us and 3 times 0.9
+ * us; all rows are measured 0.8 lower. The bounds let the bandwidth take 0.2 of
+ * it. With the small scale of the start all go as far down as they may; with
+ * that of what is left the latencies return to the prior, and the bandwidth
+ * must not be thrown to its other bound by the way, as it was.
+ */
+static double rate_and_latencies(const double *x, int row)
+{
+    double latency_us = 0.9 * (exp(x[1]) + exp(x[2]) + exp(x[3]));
+
+    return log(ldexp(4.0, row) * exp(x[0]) + latency_us);
+}
+
+static void a_bound_is_not_left_for_the_other(void **state)
+{
+    static const double start[4] = {0.0};
+    struct closed closed = {
+        .rows = 5, .parameters = 4, .log_time = rate_and_latencies};
+    struct validate_fit_parameter rate = parameter(0.0, 0.05, 0.2);
+    struct validate_fit_parameter guess = parameter(0.0, M_LN2, 4.0 * M_LN2);
+    struct validate_fit_parameter all[4] = {rate, guess, guess, guess};
+    struct validate_fit_result fit;
+
+    for (int i = 0; i < closed.rows; i++) {
+        closed.measured[i] = rate_and_latencies(start, i) - 0.8;
+    }
+    fit = run(*state, &closed, all);
+    for (int j = 0; j < 4; j++) {
+        assert_true(fit.x[j] < 0.0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -318,6 +351,7 @@ int main(void)
         cmocka_unit_test(what_data_cannot_tell_apart),
         cmocka_unit_test(more_parameters_than_rows),
         cmocka_unit_test(bounds_are_kept),
+        cmocka_unit_test(a_bound_is_not_left_for_the_other),
         cmocka_unit_test(a_start_at_a_bound_can_leave_it),
         cmocka_unit_test(jumps_are_no_slopes),
         cmocka_unit_test(failures_are_passed_on),
