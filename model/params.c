@@ -326,7 +326,8 @@ static bool is_covariance(const double *c, int n, double *factor)
             return false;
         }
         for (int j = 0; j <= i; j++) {
-            double scale = sqrt(c[i * n + i] * c[j * n + j]);
+            /* Each root by itself: their product may be out of range. */
+            double scale = sqrt(c[i * n + i]) * sqrt(c[j * n + j]);
             double sum = c[i * n + j] / scale;
 
             if (!(fabs(c[i * n + j] - c[j * n + i]) <= slack * scale)) {

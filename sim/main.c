@@ -108,6 +108,8 @@ struct sim_cli_reading sim_cli_reading(int index)
                                     row->meanings};
 }
 
+static const char OUT_OF_MEMORY[] = "lagom: out of memory\n";
+
 /* Results that did not reach the disk must not look like success. */
 static enum model_status close_output(enum model_status status)
 {
@@ -134,6 +136,9 @@ static enum model_status run(struct model_arena *arena, int count, char **words)
     if (errors.count > 0) {
         model_errors_print(&errors, stderr);
         status = model_errors_status(&errors);
+    } else if (status == MODEL_FAULT && ferror(stdout) == 0) {
+        /* A command's own arena, which main's guard does not see. */
+        (void)fputs(OUT_OF_MEMORY, stderr);
     }
     return close_output(status);
 }
@@ -148,7 +153,7 @@ int main(int count, char **words)
         (void)model_arena_guard(arena, &out_of_memory);
         status = run(arena, count - 1, words + 1);
     } else {
-        (void)fputs("lagom: out of memory\n", stderr);
+        (void)fputs(OUT_OF_MEMORY, stderr);
     }
     model_arena_free(arena);
     return (int)status;

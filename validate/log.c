@@ -11,6 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum {
+    RANKS_MAX = 10000000, /* as a file of records has */
+    NAMES_TOLD = 8
+};
+
 /* Hosts of a run, and processes on them. */
 struct names {
     struct {
@@ -64,14 +69,18 @@ add_name(struct model_arena *arena, struct names *names, const char *name)
     names->list[names->count++].times = 1;
 }
 
+/* Few kinds of devices: a cluster's GPUs are alike. */
 static const char *joined(struct model_arena *arena, const struct names *names)
 {
     const char *text = names->count > 0 ? names->list[0].text : "";
+    int told = names->count < NAMES_TOLD ? names->count : NAMES_TOLD;
 
-    for (int i = 1; i < names->count; i++) {
+    for (int i = 1; i < told; i++) {
         text = model_arena_format(arena, "%s, %s", text, names->list[i].text);
     }
-    return text;
+    return names->count > told ? model_arena_format(arena, "%s and %d more",
+                                                    text, names->count - told)
+                               : text;
 }
 
 /* -- the end of a table -- */
@@ -158,7 +167,10 @@ static void begin_run(struct reader *reader,
 
         if (strcmp(line->words[i], "iters:") == 0 &&
             strcmp(before, "warmup") != 0 && strcmp(before, "agg") != 0) {
-            reader->repeats = (int)strtol(line->words[i + 1], NULL, 10);
+            long repeats = strtol(line->words[i + 1], NULL, 10);
+
+            reader->repeats =
+                repeats > 0 && repeats <= 1000000000 ? (int)repeats : 0;
         }
     }
 }
@@ -170,7 +182,7 @@ static void read_rank(struct reader *reader,
     const char *host = NULL;
     const char *process = "";
     const char *bracket = strchr(line->text, ']');
-    int rank = (int)strtol(line->words[2], NULL, 10);
+    long rank = strtol(line->words[2], NULL, 10);
 
     for (int i = 3; i + 1 < line->count; i++) {
         if (strcmp(line->words[i], "Pid") == 0) {
@@ -182,11 +194,15 @@ static void read_rank(struct reader *reader,
     if (host == NULL) {
         return;
     }
+    if (rank < 0 || rank >= RANKS_MAX) {
+        fault(reader, line, "ranks count from 0", "no such rank");
+        return;
+    }
     if (reader->ranks > 0 && rank == 0) {
         fault(reader, line, "build nccl-tests with MPI=1",
               "a second rank 0: each process ran by itself");
     }
-    reader->ranks = rank >= reader->ranks ? rank + 1 : reader->ranks;
+    reader->ranks = rank >= reader->ranks ? (int)rank + 1 : reader->ranks;
     add_name(reader->arena, &reader->hosts, host);
     add_name(reader->arena, &reader->processes,
              model_arena_format(reader->arena, "%s %s", host, process));

@@ -207,7 +207,7 @@ validate_log_row_read(const struct validate_log_columns *columns,
         return VALIDATE_LOG_NO_ROW;
     }
     time = time_of(columns, line);
-    if (time < 3) {
+    if (time < 3 || time + 2 >= line->count) {
         *message = "a row with fewer words than columns";
         return VALIDATE_LOG_BROKEN;
     }
@@ -220,6 +220,11 @@ validate_log_row_read(const struct validate_log_columns *columns,
         *message = "a row without time or rates";
         return VALIDATE_LOG_BROKEN;
     }
+    /* What a file of records can hold. */
+    if (row->size_bytes > 1e15 || row->time_us < 1e-3 || row->time_us > 1e12) {
+        *message = "a size over 10^15 bytes, or a time that cannot be";
+        return VALIDATE_LOG_BROKEN;
+    }
     for (int i = 3; i < time; i++) {
         row->reduces =
             row->reduces || (isalpha((unsigned char)*line->words[i]) &&
@@ -227,7 +232,7 @@ validate_log_row_read(const struct validate_log_columns *columns,
         row->rooted = row->rooted || is_whole(line->words[i]);
     }
     /* `error` of old ones is a small number, never a count. */
-    row->wrong = is_whole(line->words[time + 3]) &&
+    row->wrong = time + 3 < line->count && is_whole(line->words[time + 3]) &&
                  read_number(line->words[time + 3], &wrong) && wrong > 0.0;
     return VALIDATE_LOG_ROW;
 }

@@ -159,6 +159,9 @@ static const char *reason_of(struct model_arena *arena,
     if (name[0] == '\0') {
         return "no topology is named";
     }
+    if (strcmp(name, "-") == 0) {
+        return "a topology on standard input: write it to a file";
+    }
     if (!is_there(arena, name)) {
         return model_arena_format(arena, "no topology %s", name);
     }

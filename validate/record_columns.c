@@ -139,7 +139,10 @@ bool validate_read_head(struct validate_reader *reader)
     for (int i = 0; i < VALIDATE_COLUMNS; i++) {
         reader->cell_of[i] = -1;
     }
-    for (int cell = 0; cell < reader->row->count; cell++) {
+    /* Not all of a hundred thousand, each with its place and a hint. */
+    for (int cell = 0; cell < reader->row->count &&
+                       reader->errors->count - before < MODEL_ERRORS_MAX;
+         cell++) {
         read_head_cell(reader, cell);
     }
     need_column(reader, "nodes");
@@ -202,7 +205,7 @@ static bool read_number(const struct validate_reader *reader,
         validate_fault_at(
             reader, cell, column->name,
             model_arena_format(
-                reader->arena, "write %s from %g to %g%s, or nothing",
+                reader->arena, "write %s from %.15g to %.15g%s, or nothing",
                 column->unit, column->least, column->most,
                 dimension == MODEL_COUNT ? ", a whole number" : ""),
             model_arena_format(reader->arena, "cannot be %s", text));
