@@ -12,6 +12,8 @@
 #include <csv.h>
 #include <string.h>
 
+enum { TABLE_BLOCK_BYTES = 1 << 20 };
+
 struct table_reading {
     struct model_arena *arena;
     struct model_text text;
@@ -98,6 +100,8 @@ static bool parse(struct table_reading *reading, struct model_errors *errors)
     bool fine;
 
     (void)csv_init(&reading->parser, CSV_STRICT | CSV_STRICT_FINI);
+    /* It grows by blocks: small ones would copy a long cell again and again. */
+    csv_set_blk_size(&reading->parser, TABLE_BLOCK_BYTES);
     reading->outer_guard = model_arena_guard(reading->arena, &guard);
     if (setjmp(guard) != 0) {
         csv_free(&reading->parser);

@@ -132,7 +132,7 @@ static enum model_status set_number(struct sim_cli *cli,
     if (errno != 0 || end == value || *end != '\0' || value[0] == '-' ||
         *target > INT64_MAX) {
         return usage(
-            cli, "write a whole number from 0 to 9223372036854775807",
+            cli, "write a whole number, 0 or more",
             model_arena_format(cli->arena, "--%s cannot be ", option->name),
             value);
     }

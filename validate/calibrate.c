@@ -98,28 +98,29 @@ priors_of(struct model_arena *arena,
 }
 
 /*
- * The value with as many digits as a file should have, in the unit that it is
- * written with: "504.07 ns".
+ * The value with as many digits as a file should have, in the unit that a round
+ * number of its size is written with: "504.07 ns".
  */
 static double five_digits(double value, enum model_dimension dimension)
 {
+    double power = pow(10.0, floor(log10(value)));
     char text[64];
-    char rounded[96];
-    const char *printed =
-        model_units_print(value, dimension, text, sizeof(text));
-    size_t digits = strspn(printed, "0123456789.");
-    double number = value;
-    int exponent;
+    char word[96];
+    const char *printed = model_units_print(floor(value / power) * power,
+                                            dimension, text, sizeof(text));
+    const char *suffix = printed + strspn(printed, "0123456789.");
+    double unit = 1.0;
+    int decimals;
 
-    if (printed[digits] == 'e') {
+    if (*suffix == 'e') {
         return value;
     }
-    (void)snprintf(rounded, sizeof(rounded), "%.*s", (int)digits, printed);
-    (void)model_units_parse(rounded, MODEL_RATIO, &number, NULL);
-    exponent = (int)floor(log10(number)) - 4;
-    (void)snprintf(rounded, sizeof(rounded), "%.0fe%d%s",
-                   number / pow(10.0, exponent), exponent, printed + digits);
-    (void)model_units_parse(rounded, dimension, &value, NULL);
+    (void)snprintf(word, sizeof(word), "1%s", suffix);
+    (void)model_units_parse(word, dimension, &unit, NULL);
+    decimals = 4 - (int)floor(log10(value / unit));
+    (void)snprintf(word, sizeof(word), "%.*f%s", decimals > 0 ? decimals : 0,
+                   value / unit, suffix);
+    (void)model_units_parse(word, dimension, &value, NULL);
     return value;
 }
 
@@ -143,7 +144,7 @@ static void take_results(struct fitting *fitting,
             .path = number->path,
             .dimension = number->dimension,
             .from = number->origin,
-            .was = number->value,
+            .was = five_digits(number->value, number->dimension),
             .now = now,
             .low = fmin(five_digits(exp(low), number->dimension), now),
             .high = fmax(five_digits(exp(high), number->dimension), now),

@@ -13,7 +13,8 @@
 /* Parameters of which the data decide less are told. */
 #define UNDECIDED 0.1
 
-enum { DIRECTIONS_SHOWN = 4 };
+/* Of what the data do not tell, so many are named without -v. */
+enum { SHOWN = 5 };
 
 double validate_calibration_correlation(const struct validate_calibration *of,
                                         int i,
@@ -145,7 +146,16 @@ change(const struct validate_calibration *of, int direction, int parameter)
     return 0.1 * mine / most;
 }
 
-/* A direction in words, or NULL where it is one parameter alone. */
+/* Do the data tell anything of it? */
+static bool is_decided(const struct validate_calibration *of, int parameter)
+{
+    return of->parameters[parameter].decided_ratio >= UNDECIDED;
+}
+
+/*
+ * A direction in words, or NULL where it is one parameter alone, beside some of
+ * which the data tell nothing: those go with any direction.
+ */
 static const char *direction_text(struct model_arena *arena,
                                   const struct validate_calibration *of,
                                   int direction)
@@ -156,7 +166,7 @@ static const char *direction_text(struct model_arena *arena,
     for (int j = 0; j < of->parameter_count; j++) {
         double by = change(of, direction, j);
 
-        if (fabs(by) >= 0.1 * PART) {
+        if (is_decided(of, j) && fabs(by) >= 0.1 * PART) {
             text = model_arena_format(
                 arena, "%s%s %s %s by %.0f %%", text,
                 parts++ == 0 ? "" : " and", of->parameters[j].path,
@@ -168,48 +178,81 @@ static const char *direction_text(struct model_arena *arena,
                      : NULL;
 }
 
+/* How many of a list are told: with -v all. */
+static int shown_of(const struct sim_cli *cli, int count)
+{
+    return cli->options.verbose || count < SHOWN ? count : SHOWN;
+}
+
 static void print_directions(struct sim_cli *cli,
                              const struct validate_calibration *of)
 {
-    int shown = 0;
+    int left = shown_of(cli, of->parameter_count);
 
     /* The least known is last. */
-    for (int k = of->parameter_count - 1; k >= 0 && shown < DIRECTIONS_SHOWN;
-         k--) {
+    for (int k = of->parameter_count - 1; k >= 0 && left > 0; k--) {
         const char *text = of->fit.known[k] < CALIBRATE_UNKNOWN
                                ? direction_text(cli->arena, of, k)
                                : NULL;
 
         search_paragraph(cli->out, 0, text);
-        shown += text != NULL;
+        left -= text != NULL;
     }
 }
 
-/* Those that the data decide least. */
+/* The parameters that the data do not decide, the least decided first. */
+static int list_undecided(const struct validate_calibration *of, int *list)
+{
+    int count = 0;
+
+    for (int j = 0; j < of->parameter_count; j++) {
+        int at = count;
+
+        if (is_decided(of, j)) {
+            continue;
+        }
+        while (at > 0 && of->parameters[list[at - 1]].decided_ratio >
+                             of->parameters[j].decided_ratio) {
+            list[at] = list[at - 1];
+            at--;
+        }
+        list[at] = j;
+        count++;
+    }
+    return count;
+}
+
 static void print_undecided(struct sim_cli *cli,
                             const struct validate_calibration *of)
 {
-    const char *text = NULL;
+    int *list = model_arena_array(cli->arena, (size_t)of->parameter_count,
+                                  sizeof(*list));
+    int count = list_undecided(of, list);
+    int shown = shown_of(cli, count);
+    const char *text = "The rows say next to nothing of";
 
-    for (int j = 0; j < of->parameter_count; j++) {
-        if (of->parameters[j].decided_ratio < UNDECIDED) {
-            text = model_arena_format(
-                cli->arena, "%s%s %s",
-                text == NULL ? "The rows say next to nothing of" : text,
-                text == NULL ? "" : ",", of->parameters[j].path);
-        }
+    if (count == 0) {
+        return;
     }
-    if (text != NULL) {
-        search_paragraph(cli->out, 0,
-                         model_arena_format(cli->arena, "%s.", text));
+    for (int i = 0; i < shown; i++) {
+        text =
+            model_arena_format(cli->arena, "%s%s %s", text, i == 0 ? "" : ",",
+                               of->parameters[list[i]].path);
     }
+    search_paragraph(
+        cli->out, 0,
+        count > shown ? model_arena_format(cli->arena, "%s and %d more (-v).",
+                                           text, count - shown)
+                      : model_arena_format(cli->arena, "%s.", text));
 }
 
 static void print_correlated(struct sim_cli *cli,
                              const struct validate_calibration *of)
 {
+    int left = shown_of(cli, of->parameter_count * of->parameter_count);
+
     for (int i = 0; i < of->parameter_count; i++) {
-        for (int j = i + 1; j < of->parameter_count; j++) {
+        for (int j = i + 1; j < of->parameter_count && left > 0; j++) {
             double r = validate_calibration_correlation(of, i, j);
 
             if (fabs(r) > CALIBRATE_CORRELATED) {
@@ -220,6 +263,7 @@ static void print_correlated(struct sim_cli *cli,
                         "The rows know %s and %s together better than each "
                         "of them (correlation %.3f).",
                         of->parameters[i].path, of->parameters[j].path, r));
+                left--;
             }
         }
     }
@@ -228,10 +272,25 @@ static void print_correlated(struct sim_cli *cli,
 static void print_unseen(struct sim_cli *cli,
                          const struct validate_calibration *of)
 {
-    for (int i = 0; i < of->unseen_count; i++) {
-        (void)fprintf(cli->out, "No row depends on %s: it stays.\n",
-                      of->unseen[i]);
+    int shown = shown_of(cli, of->unseen_count);
+    const char *text = "No row depends on";
+
+    if (of->unseen_count == 0) {
+        return;
     }
+    for (int i = 0; i < shown; i++) {
+        text = model_arena_format(cli->arena, "%s%s %s", text,
+                                  i == 0 ? "" : ",", of->unseen[i]);
+    }
+    if (of->unseen_count > shown) {
+        text = model_arena_format(cli->arena, "%s and %d more (-v)", text,
+                                  of->unseen_count - shown);
+    }
+    search_paragraph(
+        cli->out, 0,
+        model_arena_format(
+            cli->arena,
+            of->unseen_count == 1 ? "%s: it stays." : "%s: they stay.", text));
 }
 
 void validate_calibration_text(struct sim_cli *cli,

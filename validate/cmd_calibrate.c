@@ -75,13 +75,36 @@ read_file(struct sim_cli *cli, const char *file, struct sources *sources)
     return MODEL_OK;
 }
 
+/* A file given twice would have its rows count twice. */
+static enum model_status
+check_last(struct sim_cli *cli, const struct sources *sources, int first)
+{
+    const struct model_params_records *last =
+        &sources->files[sources->count - 1];
+
+    for (int i = first; i < sources->count - 1; i++) {
+        if (sources->files[i].hash == last->hash) {
+            return usage(
+                cli, NULL, "leave one of them out",
+                model_arena_format(cli->arena, "%s holds the same as %s",
+                                   last->file, sources->files[i].file));
+        }
+    }
+    return MODEL_OK;
+}
+
 static enum model_status read_files(struct sim_cli *cli,
                                     const struct sim_cli_list *files,
                                     struct sources *sources)
 {
+    int first = sources->count;
+
     for (int i = 0; i < files->count; i++) {
         enum model_status status = read_file(cli, files->items[i], sources);
 
+        if (status == MODEL_OK) {
+            status = check_last(cli, sources, first);
+        }
         if (status != MODEL_OK) {
             return status;
         }
@@ -216,6 +239,16 @@ read_options(struct sim_cli *cli, struct validate_calibration_options *options)
 
 /* -- the file -- */
 
+/* Is a text of the form "dddd-dd-dd" a day of some year? */
+static bool is_day(const char *text)
+{
+    static const int days[] = {31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    int month = 10 * (text[5] - '0') + text[6] - '0';
+    int day = 10 * (text[8] - '0') + text[9] - '0';
+
+    return month >= 1 && month <= 12 && day >= 1 && day <= days[month - 1];
+}
+
 /* --date, or today by UTC. */
 static enum model_status read_date(struct sim_cli *cli, const char **date)
 {
@@ -238,7 +271,9 @@ static enum model_status read_date(struct sim_cli *cli, const char **date)
         }
     }
     *date = given;
-    return MODEL_OK;
+    return is_day(given)
+               ? MODEL_OK
+               : usage(cli, "--date", "write --date 2026-11-30", "not a day");
 }
 
 /* The file's name without folder and .yaml. */

@@ -11,19 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    RANKS_MAX = 10000000, /* as a file of records has */
-    NAMES_TOLD = 8
-};
-
-/* Hosts of a run, and processes on them. */
-struct names {
-    struct {
-        const char *text;
-        int times; /* that it was added */
-    } * list;
-    int count, room;
-};
+/* As a file of records has. */
+enum { RANKS_MAX = 10000000 };
 
 struct reader {
     struct model_arena *arena;
@@ -40,7 +29,7 @@ struct reader {
     const char *program;
     int repeats;
     int ranks; /* the highest rank and one */
-    struct names hosts, processes, devices;
+    struct validate_log_names hosts, processes, devices;
     bool refused; /* the table at hand: its fault is told */
     int table;    /* first record of the table at hand */
 };
@@ -52,35 +41,6 @@ static void fault(const struct reader *reader,
 {
     (void)model_errors_add(reader->errors, MODEL_BAD_INPUT, line->place, NULL,
                            hint, "%s", message);
-}
-
-static void
-add_name(struct model_arena *arena, struct names *names, const char *name)
-{
-    for (int i = 0; i < names->count; i++) {
-        if (strcmp(names->list[i].text, name) == 0) {
-            names->list[i].times++;
-            return;
-        }
-    }
-    names->list = model_arena_grow(arena, names->list, names->count,
-                                   &names->room, sizeof(*names->list));
-    names->list[names->count].text = model_arena_text(arena, name);
-    names->list[names->count++].times = 1;
-}
-
-/* Few kinds of devices: a cluster's GPUs are alike. */
-static const char *joined(struct model_arena *arena, const struct names *names)
-{
-    const char *text = names->count > 0 ? names->list[0].text : "";
-    int told = names->count < NAMES_TOLD ? names->count : NAMES_TOLD;
-
-    for (int i = 1; i < told; i++) {
-        text = model_arena_format(arena, "%s, %s", text, names->list[i].text);
-    }
-    return names->count > told ? model_arena_format(arena, "%s and %d more",
-                                                    text, names->count - told)
-                               : text;
 }
 
 /* -- the end of a table -- */
@@ -203,9 +163,10 @@ static void read_rank(struct reader *reader,
               "a second rank 0: each process ran by itself");
     }
     reader->ranks = rank >= reader->ranks ? (int)rank + 1 : reader->ranks;
-    add_name(reader->arena, &reader->hosts, host);
-    add_name(reader->arena, &reader->processes,
-             model_arena_format(reader->arena, "%s %s", host, process));
+    validate_log_name(reader->arena, &reader->hosts, host);
+    validate_log_name(
+        reader->arena, &reader->processes,
+        model_arena_format(reader->arena, "%s %s", host, process));
     if (bracket != NULL && bracket[strspn(bracket, "] ")] != '\0') {
         char *device =
             model_arena_text(reader->arena, bracket + strspn(bracket, "] "));
@@ -214,7 +175,7 @@ static void read_rank(struct reader *reader,
         while (length > 0 && device[length - 1] == ' ') {
             device[--length] = '\0';
         }
-        add_name(reader->arena, &reader->devices, device);
+        validate_log_name(reader->arena, &reader->devices, device);
     }
 }
 
@@ -387,7 +348,7 @@ static void add_record(struct reader *reader,
     records->rows[records->count++] = (struct validate_record){
         .set = reader->file,
         .source = options->source != NULL ? options->source : reader->file,
-        .hardware = joined(reader->arena, &reader->devices),
+        .hardware = validate_log_names_text(reader->arena, &reader->devices),
         .version = reader->version,
         .notes = notes_of(reader, row),
         .topology = options->topology != NULL ? options->topology : "",

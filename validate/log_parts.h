@@ -59,6 +59,24 @@ validate_log_row_read(const struct validate_log_columns *columns,
                       struct validate_log_row *row,
                       const char **message);
 
+/* -- what ranks name -- */
+
+struct validate_log_names {
+    struct {
+        const char *text;
+        int times; /* that it was named */
+    } * list;
+    int count, room;
+};
+
+void validate_log_name(struct model_arena *arena,
+                       struct validate_log_names *names,
+                       const char *name);
+
+/* "A, B", and of many how many more. */
+const char *validate_log_names_text(struct model_arena *arena,
+                                    const struct validate_log_names *names);
+
 /* -- which collective: an enum model_op_kind, or MODEL_UNSET -- */
 
 /* Of a program's name without _perf, "all_reduce". */
