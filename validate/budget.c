@@ -86,6 +86,33 @@ static void check_budget(const struct validate_budget *budget,
     }
 }
 
+static bool same_name(const char *a, const char *b)
+{
+    return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+}
+
+/* Two budgets of the same rows: which of them holds? */
+static void check_others(const struct validate_budgets *budgets,
+                         const char *path,
+                         struct model_errors *errors)
+{
+    const struct validate_budget *last = &budgets->list[budgets->count - 1];
+
+    for (int i = 0; i < budgets->count - 1; i++) {
+        const struct validate_budget *other = &budgets->list[i];
+
+        if (same_name(other->set, last->set) &&
+            same_name(other->collective, last->collective) &&
+            same_name(other->gpu, last->gpu) && other->all == last->all &&
+            other->others == last->others) {
+            (void)model_errors_add(errors, MODEL_BAD_INPUT, last->place, path,
+                                   "write all limits into one",
+                                   "names the same rows as budgets[%d]", i);
+            return;
+        }
+    }
+}
+
 enum model_status validate_budgets_read(struct model_arena *arena,
                                         const char *file,
                                         struct validate_budgets *budgets,
@@ -101,10 +128,12 @@ enum model_status validate_budgets_read(struct model_arena *arena,
         model_schema_bind(&binding, file_fields, root, &top) != MODEL_OK) {
         return MODEL_BAD_INPUT;
     }
-    if (top.budgets->kind != MODEL_SEQUENCE) {
+    if (top.budgets->kind != MODEL_SEQUENCE || top.budgets->count == 0) {
         return model_errors_add(
             errors, MODEL_BAD_INPUT, top.budgets->place, "budgets",
-            "write - {set: NAME, median: 25%} lines", "not a list");
+            "write - {set: NAME, median: 25%} lines",
+            top.budgets->kind != MODEL_SEQUENCE ? "not a list"
+                                                : "no budget in it");
     }
     budgets->list = model_arena_array(arena, (size_t)top.budgets->count,
                                       sizeof(*budgets->list));
@@ -118,6 +147,7 @@ enum model_status validate_budgets_read(struct model_arena *arena,
         if (model_schema_bind(&binding, budget_fields, item, budget) ==
             MODEL_OK) {
             check_budget(budget, binding.path, errors);
+            check_others(budgets, binding.path, errors);
         }
     }
     return errors->count == before ? MODEL_OK : MODEL_BAD_INPUT;

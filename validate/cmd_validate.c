@@ -170,8 +170,14 @@ static enum model_status print(struct sim_cli *cli, struct validation *it)
     if (!cli->options.quiet) {
         say(cli, spent.loose, spent.loose_count);
     }
-    return status == MODEL_OK && spent.exceeded_count > 0 ? MODEL_BUDGET
-                                                          : status;
+    if (status == MODEL_OK && spent.exceeded_count > 0) {
+        return MODEL_BUDGET;
+    }
+    return it->verdict.pairs.count > 0 || status != MODEL_OK
+               ? status
+               : model_errors_add(cli->errors, MODEL_BAD_INPUT,
+                                  (struct model_place){"lagom", 0, 0}, NULL,
+                                  NULL, "no row to compare");
 }
 
 /* Apart from its caller, so that no local lives across the jump. */

@@ -161,6 +161,7 @@ static void check_computation(const struct validate_reader *reader,
 {
     struct model_errors faults = {.arena = reader->arena};
     const struct model_node *node;
+    const struct model_node *kind = NULL;
 
     if (record->computation[0] == '\0') {
         return;
@@ -168,14 +169,20 @@ static void check_computation(const struct validate_reader *reader,
     node =
         model_yaml_read_text(reader->arena, "computation", record->computation,
                              strlen(record->computation), &faults);
+    if (faults.count == 0 && node->kind == MODEL_MAPPING) {
+        kind = model_node_find(node, "kind");
+    }
     if (faults.count > 0) {
         validate_fault(reader, "computation", faults.list[0].hint,
                        faults.list[0].message);
-    } else if (node->kind != MODEL_MAPPING ||
-               model_node_find(node, "kind") == NULL) {
+    } else if (kind == NULL || kind->kind != MODEL_SCALAR) {
         validate_fault(reader, "computation",
                        "write such as {kind: gemm, m: 8192, n: 8192, k: 8192}",
                        "is no op of a workload");
+    } else if (validate_collective_kind(reader->arena, kind->text) !=
+               MODEL_UNSET) {
+        validate_fault(reader, "computation", "write it as collective",
+                       "is a collective");
     }
 }
 

@@ -9,12 +9,29 @@
 #include <math.h>
 #include <string.h>
 
-enum { NAME_WIDTH = 42 };
+enum { NAME_WIDTH = 42, TEXT_BYTES_MAX = 160 };
+
+/* A text of somebody's file, of which many bytes help nobody. */
+static void put_cut(FILE *out, const char *text)
+{
+    char start[TEXT_BYTES_MAX + 1];
+
+    (void)snprintf(start, sizeof(start), "%s", text);
+    model_text_print(start, out);
+    (void)fputs(strlen(text) > TEXT_BYTES_MAX ? ".." : "", out);
+}
 
 /* Names of UTF-8 letters are padded by bytes: sets are named in ASCII. */
 static void put_name(FILE *out, const char *indent, const char *name)
 {
     (void)fprintf(out, "%s", indent);
+    if (strlen(indent) + strlen(name) > NAME_WIDTH) {
+        /* A line of its own, so that the columns stay where they are. */
+        put_cut(out, name);
+        (void)fputc('\n', out);
+        name = "";
+        indent = "";
+    }
     model_text_print(name, out);
     (void)fprintf(out, "%*s",
                   (int)fmax(0.0, NAME_WIDTH - (double)strlen(indent) -
@@ -124,7 +141,7 @@ static void put_left_out(struct sim_cli *cli,
         (void)fprintf(cli->out, "left out: %d row%s, ",
                       verdict->left_out[i].rows,
                       verdict->left_out[i].rows == 1 ? "" : "s");
-        model_text_print(verdict->left_out[i].reason, cli->out);
+        put_cut(cli->out, verdict->left_out[i].reason);
         (void)fputc('\n', cli->out);
     }
 }
@@ -164,8 +181,6 @@ void validate_print_text(struct sim_cli *cli,
 {
     if (verdict->pairs.count > 0) {
         put_table(cli, verdict);
-    } else {
-        (void)fputs("no row to compare\n", cli->out);
     }
     put_left_out(cli, verdict);
     if (worsts->count > 0) {
