@@ -156,7 +156,8 @@ static void remove_folder(const struct folder *folder)
 
 static enum model_status run_ranks(struct model_arena *arena,
                                    struct folder *folder,
-                                   const struct replay_environment *environment)
+                                   const struct replay_environment *environment,
+                                   struct model_errors *errors)
 {
     struct replay_ranks ranks = {.count = 5, .first = 2, .local = 3, .gpu = 1};
     char *words[] = {folder->result, NULL};
@@ -167,9 +168,9 @@ static enum model_status run_ranks(struct model_arena *arena,
                                  .environment = environment,
                                  .number = 4,
                                  .id_file = "/x/id"};
-    struct model_errors errors = {.arena = arena};
 
-    return replay_ranks_run(arena, &round, &errors);
+    *errors = (struct model_errors){.arena = arena};
+    return replay_ranks_run(arena, &round, errors);
 }
 
 /* Each gets its rank, its GPU and the round's variables. */
@@ -179,12 +180,14 @@ static void test_processes(void **state)
                                      ">>\"$1\"");
     struct replay_environment environment = {.variables = {"NCCL_ALGO=Ring"},
                                              .count = 1};
+    struct model_errors errors;
     char lines[1024] = "";
     FILE *file;
     size_t length;
 
     assert_int_equal(setenv("NCCL_ALGO", "Tree", 1), 0);
-    assert_int_equal(run_ranks(*state, &folder, &environment), MODEL_OK);
+    assert_int_equal(run_ranks(*state, &folder, &environment, &errors),
+                     MODEL_OK);
     assert_int_equal(unsetenv("NCCL_ALGO"), 0);
     file = fopen(folder.result, "r");
     assert_non_null(file);
@@ -209,8 +212,26 @@ static void test_failures(void **state)
     struct folder folder =
         folder_of("case $3 in --rank=3) exit 5 ;; *) exec sleep 60 ;; esac");
     struct replay_environment environment = {.count = 0};
+    struct model_errors errors;
 
-    assert_int_equal(run_ranks(*state, &folder, &environment), MODEL_NO_DEVICE);
+    assert_int_equal(run_ranks(*state, &folder, &environment, &errors),
+                     MODEL_NO_DEVICE);
+    remove_folder(&folder);
+}
+
+/* SIGKILL, as when memory runs out: the process itself could not tell. */
+static void test_killed(void **state)
+{
+    struct folder folder = folder_of(
+        "case $3 in --rank=3) kill -9 $$ ;; *) exec sleep 60 ;; esac");
+    struct replay_environment environment = {.count = 0};
+    struct model_errors errors;
+
+    assert_int_equal(run_ranks(*state, &folder, &environment, &errors),
+                     MODEL_FAULT);
+    assert_int_equal(errors.count, 1);
+    assert_string_equal(errors.list[0].message,
+                        "the process of rank 3 was killed: Killed");
     remove_folder(&folder);
 }
 
@@ -218,19 +239,21 @@ static void test_no_program(void **state)
 {
     struct folder folder = folder_of("exit 0");
     struct replay_environment environment = {.count = 0};
+    struct model_errors errors;
 
     assert_int_equal(chmod(folder.script, 0600), 0);
-    assert_int_equal(run_ranks(*state, &folder, &environment), MODEL_FAULT);
+    assert_int_equal(run_ranks(*state, &folder, &environment, &errors),
+                     MODEL_FAULT);
     remove_folder(&folder);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_here),       cmocka_unit_test(test_nodes),
-        cmocka_unit_test(test_launchers),  cmocka_unit_test(test_child),
-        cmocka_unit_test(test_processes),  cmocka_unit_test(test_failures),
-        cmocka_unit_test(test_no_program),
+        cmocka_unit_test(test_here),      cmocka_unit_test(test_nodes),
+        cmocka_unit_test(test_launchers), cmocka_unit_test(test_child),
+        cmocka_unit_test(test_processes), cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_killed),    cmocka_unit_test(test_no_program),
     };
 
     return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);

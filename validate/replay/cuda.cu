@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 extern "C" {
 #include "validate/replay/cuda.h"
@@ -141,6 +142,10 @@ static void close_gpu(struct replay_device *device)
     if (device->gate != NULL) {
         device->gate[0] = device->ticket; /* nothing may be held any more */
     }
+    if (device->broken) {
+        /* What waits for other ranks must not be waited for. */
+        replay_nccl_close(device);
+    }
     (void)drop_works(device, &ignored);
     replay_nccl_close(device);
     replay_nvml_close(device);
@@ -225,6 +230,7 @@ static void describe(struct replay_device *device,
                        version / 10000, version % 10000 / 100, version % 100);
     }
     replay_nvml_describe(device, description);
+    (void)cudaGetLastError(); /* a thing not known is no failure */
 }
 
 /* --- works --------------------------------------------------------------- */
@@ -304,7 +310,7 @@ bool replay_work_launch(struct replay_device *device,
     case REPLAY_GRID:
         return replay_grid_launch(device, made, on, fault);
     case REPLAY_RING_STEP:
-        return replay_step_launch(device, made, on, fault);
+        return replay_step_launch(device, made, stream, fault);
     case REPLAY_COLLECTIVE:
         return replay_nccl_launch(device, made, on, fault);
     }
@@ -407,13 +413,33 @@ static bool release(struct replay_device *device, struct replay_fault *fault)
     return true;
 }
 
+/* A collective whose network has failed never ends by itself: look after it. */
+static bool watch_ranks(struct replay_device *device,
+                        struct replay_fault *fault)
+{
+    const struct timespec pause = {0, 50000};
+
+    for (cudaStream_t stream : device->streams) {
+        while (stream != NULL && cudaStreamQuery(stream) == cudaErrorNotReady) {
+            if (!replay_nccl_check(device, fault)) {
+                return false;
+            }
+            (void)nanosleep(&pause, NULL);
+        }
+    }
+    (void)cudaGetLastError(); /* it was: not ready */
+    return replay_nccl_check(device, fault);
+}
+
 static bool finish(struct replay_device *device, struct replay_fault *fault)
 {
     bool good =
+        (device->seat->rank_count == 1 || watch_ranks(device, fault)) &&
         CUDA_GOOD(cudaDeviceSynchronize(), fault) &&
-        (device->seat->rank_count == 1 || replay_nccl_check(device, fault)) &&
         replay_good(__atomic_load_n(&device->gate[1], __ATOMIC_ACQUIRE) == 0,
-                    "hold", "launching took longer than the stream is held",
+                    "hold",
+                    "launching took longer than the stream is held: is "
+                    "CUDA_LAUNCH_BLOCKING set, or a profiler there?",
                     __FILE__, __LINE__, fault);
 
     device->broken = device->broken || !good;

@@ -342,9 +342,11 @@ static int shared_for(const struct replay_device *device,
     size_t bytes = (size_t)work->shared_bytes;
 
     if (per_sm > 0 && work->ctas > 0) {
-        size_t part = device->sm_shared_bytes / (size_t)per_sm;
+        /* It is given in units of 128 bytes. */
+        size_t part = device->sm_shared_bytes / (size_t)per_sm / 128 * 128;
+        size_t reserved = (size_t)device->reserved_bytes;
 
-        bytes = std::max(bytes, part - (size_t)device->reserved_bytes);
+        bytes = std::max(bytes, part > reserved ? part - reserved : 0);
     }
     return (int)std::min(bytes, limit);
 }

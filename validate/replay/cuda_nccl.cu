@@ -446,18 +446,18 @@ value_room(struct replay_device *device, int count, struct replay_fault *fault)
     return true;
 }
 
-static bool reduce_values(struct replay_device *device,
-                          int count,
-                          ncclRedOp_t how,
-                          cudaStream_t stream,
-                          struct replay_fault *fault)
+/* Sums of doubles alone: a forced NVLS has no other operation on them. */
+static bool sum_values(struct replay_device *device,
+                       int count,
+                       cudaStream_t stream,
+                       struct replay_fault *fault)
 {
     struct replay_nccl_state *state = device->nccl;
 
     return NCCL_GOOD(state,
                      all_reduce(state->values, state->values, (size_t)count,
-                                ncclFloat64, how, state->communicators[0]->comm,
-                                stream),
+                                ncclFloat64, ncclSum,
+                                state->communicators[0]->comm, stream),
                      fault);
 }
 
@@ -465,15 +465,13 @@ bool replay_nccl_meet(struct replay_device *device,
                       cudaStream_t stream,
                       struct replay_fault *fault)
 {
-    return value_room(device, 1, fault) &&
-           reduce_values(device, 1, ncclSum, stream, fault);
+    return value_room(device, 1, fault) && sum_values(device, 1, stream, fault);
 }
 
-bool replay_nccl_combine(struct replay_device *device,
-                         double *values,
-                         int count,
-                         enum replay_combine how,
-                         struct replay_fault *fault)
+static bool add_up(struct replay_device *device,
+                   double *values,
+                   int count,
+                   struct replay_fault *fault)
 {
     struct replay_nccl_state *state = device->nccl;
     size_t bytes = (size_t)count * sizeof(*values);
@@ -484,12 +482,37 @@ bool replay_nccl_combine(struct replay_device *device,
            CUDA_GOOD(cudaMemcpyAsync(state->values, values, bytes,
                                      cudaMemcpyHostToDevice, stream),
                      fault) &&
-           reduce_values(device, count, how == REPLAY_MAX ? ncclMax : ncclSum,
-                         stream, fault) &&
+           sum_values(device, count, stream, fault) &&
            CUDA_GOOD(cudaMemcpyAsync(values, state->values, bytes,
                                      cudaMemcpyDeviceToHost, stream),
                      fault) &&
            CUDA_GOOD(cudaStreamSynchronize(stream), fault);
+}
+
+/* For the largest values every rank has a place of its own in the sum. */
+bool replay_nccl_combine(struct replay_device *device,
+                         double *values,
+                         int count,
+                         enum replay_combine how,
+                         struct replay_fault *fault)
+{
+    const struct replay_seat *seat = device->seat;
+    std::vector<double> all;
+
+    if (how == REPLAY_SUM) {
+        return add_up(device, values, count, fault);
+    }
+    all.resize((size_t)count * (size_t)seat->rank_count, 0.0);
+    std::copy(values, values + count, all.begin() + seat->rank * count);
+    if (!add_up(device, all.data(), (int)all.size(), fault)) {
+        return false;
+    }
+    for (size_t i = 0; i < all.size(); i++) {
+        double *most = &values[i % (size_t)count];
+
+        *most = std::max(*most, all[i]);
+    }
+    return true;
 }
 
 bool replay_nccl_check(struct replay_device *device, struct replay_fault *fault)

@@ -131,7 +131,7 @@ bool replay_step_make(struct replay_device *device,
                       struct replay_fault *fault);
 bool replay_step_launch(struct replay_device *device,
                         struct replay_made *made,
-                        cudaStream_t stream,
+                        int stream,
                         struct replay_fault *fault);
 
 /* As much shared memory as a CTA may have: the launch says how much it takes.

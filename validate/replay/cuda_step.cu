@@ -30,7 +30,9 @@ enum {
 struct step {
     const float4 *user;
     float4 *fifo;              /* SLOTS chunks for each CTA */
-    volatile unsigned *posted; /* by CTA: slices done; one a cache line */
+    volatile unsigned *posted; /* by CTA: slices done; one a cache line. A
+                                  stream has its own: on two of them the same
+                                  work may run at once */
     unsigned long long packs;  /* of all CTAs */
     unsigned long long part;   /* packs of one, of the last what is left */
     unsigned long long chunk, slice; /* packs */
@@ -151,12 +153,19 @@ static struct step step_of(const struct replay_work *work)
     return step;
 }
 
+/* Lines of one stream. */
+static size_t posted_words(const struct replay_work *work)
+{
+    return (size_t)work->channels * LINE_WORDS;
+}
+
 bool replay_step_make(struct replay_device *device,
                       struct replay_made *made,
                       struct replay_fault *fault)
 {
     const struct replay_work *work = &made->work;
     struct step step = step_of(work);
+    int streams = std::max(device->seat->stream_count, 1);
 
     made->ctas = work->channels;
     made->threads = (work->threads + 31) / 32 * 32 + 32;
@@ -176,22 +185,27 @@ bool replay_step_make(struct replay_device *device,
                              work->channels,
                          MODEL_UNSET, fault) != NULL &&
            replay_buffer(device, made,
-                         (double)work->channels * LINE_WORDS * sizeof(unsigned),
+                         (double)posted_words(work) * sizeof(unsigned) *
+                             streams,
                          MODEL_UNSET, fault) != NULL;
 }
 
 bool replay_step_launch(struct replay_device *device,
                         struct replay_made *made,
-                        cudaStream_t stream,
+                        int stream,
                         struct replay_fault *fault)
 {
     struct step step = step_of(&made->work);
+    cudaStream_t on;
 
-    (void)device;
+    if (!replay_stream(device, stream, &on, fault)) {
+        return false;
+    }
     step.user = (const float4 *)made->buffers[0];
     step.fifo = (float4 *)made->buffers[1];
-    step.posted = (volatile unsigned *)made->buffers[2];
+    step.posted = (volatile unsigned *)made->buffers[2] +
+                  (size_t)stream * posted_words(&made->work);
     step_kernel<<<(unsigned)made->ctas, (unsigned)made->threads,
-                  (size_t)made->shared_bytes, stream>>>(step);
+                  (size_t)made->shared_bytes, on>>>(step);
     return CUDA_GOOD(cudaGetLastError(), fault);
 }

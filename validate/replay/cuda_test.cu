@@ -232,6 +232,7 @@ static void test_step(struct test *test)
 
 /* --- what measuring relies on -------------------------------------------- */
 
+/* The first launch of a kernel also loads it, so that one is not timed. */
 static void test_events(struct test *test)
 {
     struct replay_fault fault = {""};
@@ -240,6 +241,8 @@ static void test_events(struct test *test)
     float ms = 0.0f;
     char text[64] = "";
     bool good = replay_stream(test->device, 0, &stream, &fault) &&
+                replay_pause_launch(1.0, stream, &fault) &&
+                CUDA_GOOD(cudaDeviceSynchronize(), &fault) &&
                 CUDA_GOOD(cudaEventCreate(&begin), &fault) &&
                 CUDA_GOOD(cudaEventCreate(&end), &fault) &&
                 CUDA_GOOD(cudaEventRecord(begin, stream), &fault) &&
@@ -268,24 +271,28 @@ static void test_hold(struct test *test)
 
     (void)nanosleep(&wait, NULL);
     good = good && cudaStreamQuery(stream) == cudaErrorNotReady;
+    (void)cudaGetLastError(); /* or the next launch is told of it */
     __atomic_store_n(&device->gate[0], device->ticket, __ATOMIC_RELEASE);
     good = CUDA_GOOD(cudaDeviceSynchronize(), &fault) && good &&
            device->gate[1] == 0;
     tell(test, good, "a held stream waits", fault.text);
 }
 
-/* Rank r gives r + 1, so that n ranks have n (n + 1) / 2. */
+/* Rank r gives r + 1, so that n ranks have n (n + 1) / 2, and n at most. */
 static void test_sum(struct test *test)
 {
     const struct replay_seat *seat = test->device->seat;
     struct replay_fault fault = {""};
-    double value = seat->rank + 1.0;
+    double value = seat->rank + 1.0, most = value;
     double want = seat->rank_count * (seat->rank_count + 1) / 2.0;
     bool good =
-        replay_nccl_combine(test->device, &value, 1, REPLAY_SUM, &fault);
+        replay_nccl_combine(test->device, &value, 1, REPLAY_SUM, &fault) &&
+        replay_nccl_combine(test->device, &most, 1, REPLAY_MAX, &fault);
 
-    tell(test, good && fabs(value - want) < 1e-9, "NCCL sums over all ranks",
-         fault.text);
+    tell(test,
+         good && fabs(value - want) < 1e-9 &&
+             fabs(most - seat->rank_count) < 1e-9,
+         "NCCL sums over all ranks", fault.text);
 }
 
 bool replay_self_test(struct replay_device *device, struct replay_fault *fault)

@@ -5,8 +5,10 @@
 #include "validate/replay/replay.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 
 static enum model_status run(struct model_arena *arena, int count, char **words)
 {
@@ -32,12 +34,24 @@ static enum model_status run(struct model_arena *arena, int count, char **words)
     return status;
 }
 
+/* Ranks (ranks.h) wait for each other on their GPUs: when the process that runs
+   them is killed, nobody else would end them. */
+static void end_with_parent(int count, char **words)
+{
+    for (int i = 1; i < count; i++) {
+        if (strncmp(words[i], "--ranks=", 8) == 0) {
+            (void)prctl(PR_SET_PDEATHSIG, SIGTERM);
+        }
+    }
+}
+
 int main(int count, char **words)
 {
     jmp_buf out_of_memory;
     struct model_arena *arena = model_arena_new();
     volatile enum model_status status = MODEL_FAULT;
 
+    end_with_parent(count, words);
     /* With fewer queues than streams CUDA orders what need not be. */
     (void)setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
     if (arena != NULL && setjmp(out_of_memory) == 0) {

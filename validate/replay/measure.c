@@ -17,9 +17,10 @@ static int commands_of(const struct replay_item *item)
     return item->work.row_count > 1 ? item->work.row_count : 1;
 }
 
-/* Launches in a row that are timed as one: as many as last so long. */
+/* Launches in a row that are timed as one: as many as last so long. A product
+   of few rows may take three kernels of CUDA's queue. */
 #define BATCH_US 1000.0
-enum { BATCH_MAX = 100, HELD_COMMANDS = 500 };
+enum { BATCH_MAX = 100, HELD_COMMANDS = 300 };
 
 enum model_status replay_measure_fault(const struct replay_run *run,
                                        const struct replay_fault *fault)
@@ -89,7 +90,8 @@ enum model_status replay_measure_alone(const struct replay_run *run,
                                         REPLAY_MAX, &fault);
     batch = (int)fmin(fmax(ceil(BATCH_US / fmax(timed.median_us, 1.0)), 1.0),
                       BATCH_MAX);
-    batch = (int)fmin(batch, ceil(HELD_COMMANDS / (double)commands_of(item)));
+    batch = (int)fmin(
+        batch, fmax(floor(HELD_COMMANDS / (double)commands_of(item)), 1.0));
     held = commands_of(item) <= HELD_COMMANDS;
     for (int i = 0; i < run->repeats && good; i++) {
         good = time_row(run, item, batch, held, &timed, &fault);

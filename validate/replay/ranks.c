@@ -236,7 +236,27 @@ static enum model_status status_of(int ended)
     }
 }
 
-static enum model_status wait_all(pid_t *pids, int count)
+/* A process that ends by itself has said why; one that is killed has not. */
+static void tell_killed(const struct replay_ranks *ranks,
+                        int index,
+                        int ended,
+                        struct model_errors *errors)
+{
+    char text[80];
+
+    if (WIFSIGNALED(ended)) {
+        (void)snprintf(
+            text, sizeof(text),
+            "the process of rank %d was killed: ", ranks->first + index);
+        (void)replay_fault_add(errors, MODEL_FAULT, NULL, text,
+                               strsignal(WTERMSIG(ended)));
+    }
+}
+
+static enum model_status wait_all(pid_t *pids,
+                                  int count,
+                                  const struct replay_ranks *ranks,
+                                  struct model_errors *errors)
 {
     enum model_status status = MODEL_OK;
     int left = count;
@@ -254,6 +274,7 @@ static enum model_status wait_all(pid_t *pids, int count)
                 left--;
                 if (status == MODEL_OK && status_of(ended) != MODEL_OK) {
                     status = status_of(ended);
+                    tell_killed(ranks, i, ended, errors);
                     end_all(pids, count);
                 }
             }
@@ -276,12 +297,12 @@ enum model_status replay_ranks_run(struct model_arena *arena,
 
         if (fault != 0) {
             end_all(pids, i);
-            (void)wait_all(pids, i);
+            (void)wait_all(pids, i, round->ranks, errors);
             return replay_fault_add(errors, MODEL_FAULT, NULL,
                                     "cannot run itself: ", strerror(fault));
         }
     }
-    return wait_all(pids, count);
+    return wait_all(pids, count, round->ranks, errors);
 }
 
 enum model_status
