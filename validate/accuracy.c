@@ -183,12 +183,24 @@ static bool is_chosen(const bool *chosen, int index)
     return chosen == NULL || chosen[index];
 }
 
+/* Tables have as many lines as files have sets: room for what a line needs. */
+static int count_chosen(const struct validate_pairs *pairs, const bool *chosen)
+{
+    int count = 0;
+
+    for (int i = 0; i < pairs->count; i++) {
+        count += is_chosen(chosen, i) ? 1 : 0;
+    }
+    return count;
+}
+
 static void rank_all(struct model_arena *arena,
                      const struct validate_pairs *pairs,
                      const bool *chosen,
+                     int chosen_count,
                      struct validate_accuracy *accuracy)
 {
-    struct ranking ranking = ranking_make(arena, pairs->count);
+    struct ranking ranking = ranking_make(arena, chosen_count);
     bool *done = model_arena_array(arena, (size_t)pairs->count, sizeof(*done));
 
     for (int i = 0; i < pairs->count; i++) {
@@ -219,11 +231,12 @@ validate_accuracy_of(struct model_arena *arena,
                      const bool *chosen)
 {
     struct validate_accuracy accuracy = {.count = 0};
+    int chosen_count = count_chosen(pairs, chosen);
     double *errors =
-        model_arena_array(arena, (size_t)pairs->count, sizeof(*errors));
+        model_arena_array(arena, (size_t)chosen_count, sizeof(*errors));
     size_t count = 0;
 
-    rank_all(arena, pairs, chosen, &accuracy);
+    rank_all(arena, pairs, chosen, chosen_count, &accuracy);
     for (int i = 0; i < pairs->count; i++) {
         if (is_chosen(chosen, i)) {
             errors[count++] = pairs->list[i].error_ratio;
