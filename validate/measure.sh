@@ -47,7 +47,8 @@ find_replay() {
     replay=${LAGOM_REPLAY:-$build/lagom-replay}
     if [ -z "${LAGOM_REPLAY-}" ] &&
         { [ ! -x "$replay" ] || pkg-config --exists gsl yaml-0.1 2>/dev/null; }; then
-        quietly make replay || fail 1 'lagom-replay cannot be built here'
+        quietly make replay || [ -x "$replay" ] ||
+            fail 1 'lagom-replay cannot be built here'
     fi
     [ -x "$replay" ] || fail 5 "no lagom-replay: $(
         sed -n 's/^replay: skipped: //p' "$measured/log"
@@ -68,8 +69,11 @@ find_gpu() {
     )): write one like the nearest, with its device_ids"
 }
 
+# One GPU is measured: the first that the user lets us see.
 measure() {
-    local list
+    local list result
+    export CUDA_VISIBLE_DEVICES=${CUDA_VISIBLE_DEVICES-0}
+    CUDA_VISIBLE_DEVICES=${CUDA_VISIBLE_DEVICES%%,*}
     find_replay
     find_gpu
     mv "$measured/description.txt" "$measured/$gpu-description.txt"
@@ -77,11 +81,13 @@ measure() {
     "$replay" --self-test || fail $? 'the self-test failed: nothing was measured'
     for list in "${lists[@]}"; do
         SECONDS=0
+        result=$measured/$gpu-$list.csv # whole, or not there
+        rm -f "$result"
         "$replay" -t "1x1 gpu:$gpu" -w "validate/replay/sweeps/$list.yaml" \
-            -m sweep -r "${REPEATS:-20}" -o "$measured/$gpu-$list.csv" ||
+            -m sweep -r "${REPEATS:-20}" -o "$result.part" ||
             fail $? "$list: not finished"
-        echo "$list: $(($(wc -l <"$measured/$gpu-$list.csv") - 1)) rows," \
-            "$SECONDS s"
+        mv "$result.part" "$result"
+        echo "$list: $(($(wc -l <"$result") - 1)) rows, $SECONDS s"
     done
 }
 
