@@ -64,6 +64,25 @@ static void test_alone(void **state)
     assert_int_equal(fake.launches, 2 + 3 * 34);
 }
 
+/* 150 products are as many commands or more: two launches, not a hundred, fit
+   into the queue of a held stream. */
+static void test_alone_of_many_products(void **state)
+{
+    static const double rows[150] = {1};
+    struct model_errors errors = {.arena = *state};
+    struct replay_run run = run_of(*state, &errors, 3);
+    struct replay_item item = {.work = {.kind = REPLAY_GRID,
+                                        .bytes = 30e3,
+                                        .rows = rows,
+                                        .row_count = 150}};
+    struct replay_fault fault;
+    struct replay_summary summary;
+
+    item.handle = fake_driver.make(&fake, &item.work, &fault);
+    assert_int_equal(replay_measure_alone(&run, &item, &summary), MODEL_OK);
+    assert_int_equal(fake.launches, 2 + 3 * 2);
+}
+
 /* Four equal ranks: sums over the number of ranks. */
 static void test_alone_on_ranks(void **state)
 {
@@ -192,6 +211,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_summary),
         cmocka_unit_test(test_alone),
+        cmocka_unit_test(test_alone_of_many_products),
         cmocka_unit_test(test_alone_on_ranks),
         cmocka_unit_test(test_together),
         cmocka_unit_test(test_together_launches),

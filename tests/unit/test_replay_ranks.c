@@ -81,8 +81,13 @@ static void test_nodes(void **state)
 
 static void test_launchers(void **state)
 {
-    static const char *const slurm[] = {
-        "SLURM_PROCID", "11", "SLURM_NTASKS", "16", "SLURM_LOCALID", "3", NULL};
+    static const char *const slurm[] = {"SLURM_PROCID",
+                                        "11",
+                                        "SLURM_STEP_NUM_TASKS",
+                                        "16",
+                                        "SLURM_LOCALID",
+                                        "3",
+                                        NULL};
     static const char *const ompi[] = {"OMPI_COMM_WORLD_RANK",
                                        "2",
                                        "OMPI_COMM_WORLD_SIZE",

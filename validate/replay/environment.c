@@ -202,6 +202,11 @@ static void demand_chunk(struct maker *maker,
     if (item->config.algorithm == MODEL_NVLS ||
         item->config.algorithm == MODEL_NVLS_TREE) {
         demand_number(maker, demands, item, "NCCL_NVLS_CHUNKSIZE", chunk_bytes);
+        if (item->config.algorithm == MODEL_NVLS_TREE) {
+            /* Else 64 KiB at most, on four nodes and more. */
+            demand_number(maker, demands, item, "NCCL_NVLSTREE_MAX_CHUNKSIZE",
+                          chunk_bytes);
+        }
         return;
     }
     if (fmod(bytes, slot) > 0.0) {

@@ -14,10 +14,11 @@
 
 extern char **environ;
 
-/* Launchers that start one process a rank: rank, ranks, rank on the node. */
+/* Launchers that start one process a rank: rank, ranks, rank on the node. SLURM
+   gives SLURM_NTASKS to the one process of a batch script as well. */
 static const struct launcher {
     const char *rank, *ranks, *local;
-} launchers[] = {{"SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID"},
+} launchers[] = {{"SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID"},
                  {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE",
                   "OMPI_COMM_WORLD_LOCAL_RANK"}};
 
