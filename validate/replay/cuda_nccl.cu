@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <dlfcn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string>
 #include <time.h>
 #include <unistd.h>
@@ -446,32 +447,52 @@ value_room(struct replay_device *device, int count, struct replay_fault *fault)
     return true;
 }
 
-/* Sums of doubles alone: a forced NVLS has no other operation on them. */
-static bool sum_values(struct replay_device *device,
-                       int count,
-                       cudaStream_t stream,
-                       struct replay_fault *fault)
+/*
+ * An algorithm that is forced on all-reduces may not be for all ranks (NVLS on
+ * several nodes), nor for the largest of doubles (NVLS); reduce and broadcast
+ * have their ring always. Their last ranks come out later, so that they are
+ * for need.
+ */
+static bool reduce_values(struct replay_device *device,
+                          int count,
+                          ncclRedOp_t how,
+                          cudaStream_t stream,
+                          struct replay_fault *fault)
 {
     struct replay_nccl_state *state = device->nccl;
+    ncclComm_t comm = state->communicators[0]->comm;
+    double *values = state->values;
+    size_t size = (size_t)count;
 
-    return NCCL_GOOD(state,
-                     all_reduce(state->values, state->values, (size_t)count,
-                                ncclFloat64, ncclSum,
-                                state->communicators[0]->comm, stream),
-                     fault);
+    if (getenv("NCCL_ALGO") == NULL) {
+        return NCCL_GOOD(
+            state,
+            all_reduce(values, values, size, ncclFloat64, how, comm, stream),
+            fault);
+    }
+    return NCCL_GOOD(
+               state,
+               reduce(values, values, size, ncclFloat64, how, 0, comm, stream),
+               fault) &&
+           NCCL_GOOD(
+               state,
+               broadcast(values, values, size, ncclFloat64, 0, comm, stream),
+               fault);
 }
 
 bool replay_nccl_meet(struct replay_device *device,
                       cudaStream_t stream,
                       struct replay_fault *fault)
 {
-    return value_room(device, 1, fault) && sum_values(device, 1, stream, fault);
+    return value_room(device, 1, fault) &&
+           reduce_values(device, 1, ncclSum, stream, fault);
 }
 
-static bool add_up(struct replay_device *device,
-                   double *values,
-                   int count,
-                   struct replay_fault *fault)
+bool replay_nccl_combine(struct replay_device *device,
+                         double *values,
+                         int count,
+                         enum replay_combine how,
+                         struct replay_fault *fault)
 {
     struct replay_nccl_state *state = device->nccl;
     size_t bytes = (size_t)count * sizeof(*values);
@@ -482,37 +503,12 @@ static bool add_up(struct replay_device *device,
            CUDA_GOOD(cudaMemcpyAsync(state->values, values, bytes,
                                      cudaMemcpyHostToDevice, stream),
                      fault) &&
-           sum_values(device, count, stream, fault) &&
+           reduce_values(device, count, how == REPLAY_MAX ? ncclMax : ncclSum,
+                         stream, fault) &&
            CUDA_GOOD(cudaMemcpyAsync(values, state->values, bytes,
                                      cudaMemcpyDeviceToHost, stream),
                      fault) &&
            CUDA_GOOD(cudaStreamSynchronize(stream), fault);
-}
-
-/* For the largest values every rank has a place of its own in the sum. */
-bool replay_nccl_combine(struct replay_device *device,
-                         double *values,
-                         int count,
-                         enum replay_combine how,
-                         struct replay_fault *fault)
-{
-    const struct replay_seat *seat = device->seat;
-    std::vector<double> all;
-
-    if (how == REPLAY_SUM) {
-        return add_up(device, values, count, fault);
-    }
-    all.resize((size_t)count * (size_t)seat->rank_count, 0.0);
-    std::copy(values, values + count, all.begin() + seat->rank * count);
-    if (!add_up(device, all.data(), (int)all.size(), fault)) {
-        return false;
-    }
-    for (size_t i = 0; i < all.size(); i++) {
-        double *most = &values[i % (size_t)count];
-
-        *most = std::max(*most, all[i]);
-    }
-    return true;
 }
 
 bool replay_nccl_check(struct replay_device *device, struct replay_fault *fault)
