@@ -48,22 +48,34 @@ const char *model_file_beside(struct model_arena *arena, const char *program)
                           : NULL;
 }
 
+/* The folder that holds a folder, or NULL. */
+static const char *folder_above(struct model_arena *arena, const char *folder)
+{
+    const char *slash = folder != NULL ? strrchr(folder, '/') : NULL;
+
+    return slash != NULL && slash > folder
+               ? model_arena_text_n(arena, folder, (size_t)(slash - folder))
+               : NULL;
+}
+
 /* Fill places with the search places; returns how many. */
 static int search_places(struct model_arena *arena, const char **places)
 {
     const char *data = getenv("LAGOM_DATA");
-    const char *program = program_folder(arena);
+    const char *above = folder_above(arena, program_folder(arena));
+    const char *higher = folder_above(arena, above);
     int count = 0;
 
     if (data != NULL && data[0] != '\0') {
         places[count++] = data;
     }
     places[count++] = ".";
-    if (program != NULL) {
-        places[count++] = model_arena_format(arena, "%s/..", program);
-        places[count++] = model_arena_format(arena, "%s/../..", program);
-        places[count++] =
-            model_arena_format(arena, "%s/../share/lagom", program);
+    if (above != NULL) {
+        places[count++] = above;
+        places[count++] = model_arena_format(arena, "%s/share/lagom", above);
+    }
+    if (higher != NULL) {
+        places[count++] = higher;
     }
     places[count++] = LAGOM_DATA_FOLDER;
     return count;

@@ -96,6 +96,17 @@ static enum model_status check_forms(const struct top *top,
     return MODEL_OK;
 }
 
+/* Files of other kinds that are taken for workloads; NULL: it is none. */
+static const char *other_kind(const struct model_node *root)
+{
+    if (model_node_find(root, "sets") != NULL) {
+        return "write lagom-replay --mode sweep, which measures such points";
+    }
+    return model_node_find(root, "parameters") != NULL
+               ? "write --params FILE, beside a workload"
+               : NULL;
+}
+
 /* Bind all parts, however faulty the others are, so that all faults show. */
 static enum model_status bind(struct model_arena *arena,
                               const struct model_node *root,
@@ -138,6 +149,10 @@ enum model_status model_workload_bind(struct model_arena *arena,
         return model_errors_add(
             errors, MODEL_BAD_INPUT, root->place, NULL,
             "write name: and ops: or model:", "not a mapping");
+    }
+    if (other_kind(root) != NULL) {
+        return model_errors_add(errors, MODEL_BAD_INPUT, root->place, NULL,
+                                other_kind(root), "is no workload");
     }
     for (int i = 0; i < override_count; i++) {
         (void)model_node_set(arena, root, overrides[i], errors);

@@ -323,8 +323,10 @@ static void list_names(struct sim_cli *cli, const char *folder)
     qsort(sorted, count, sizeof(const char *), compare_names);
     (void)fprintf(cli->out, "%s\n", folder);
     for (size_t i = 0; i < count; i++) {
-        /* It holds parts of topologies, for model/topology_read.c. */
-        if (strcmp(sorted[i], "defaults") == 0) {
+        /* Parts of topologies (model/topology_read.c), and what records gave
+           (validate/fitted.c). */
+        if (strcmp(sorted[i], "defaults") == 0 ||
+            strcmp(sorted[i], "fitted") == 0) {
             continue;
         }
         if (i == 0 || strcmp(sorted[i], sorted[i - 1]) != 0) {
@@ -343,6 +345,7 @@ enum model_status sim_command_show(struct sim_cli *cli)
         list_names(cli, "topologies/gpu");
         list_names(cli, "topologies/nccl");
         list_names(cli, "workloads");
+        list_names(cli, "validate/records");
         return MODEL_OK;
     }
     root = read_tree(cli, operands->items[0]);

@@ -163,11 +163,17 @@ static const char *reason_of(struct model_arena *arena,
         return "a topology on standard input: write it to a file";
     }
     if (!is_there(arena, name)) {
-        return model_arena_format(arena, "no topology %s", name);
+        return model_arena_format(arena, "no topology %s: -t names another",
+                                  name);
     }
     if (!read_topology(arena, name, machine->nodes, &topology, &faults)) {
         const char *message = faults.list[0].message;
 
+        if (name[strspn(name, "0123456789x")] == '\0') {
+            return model_arena_format(
+                arena, "topology=%s ends at a blank: write topology=\"%s ...\"",
+                name, name);
+        }
         if (!read_topology(arena, name, 0, &topology, &faults) &&
             (!model_notation_is(name) || model_file_exists(name))) {
             model_errors_move(errors, &faults);
