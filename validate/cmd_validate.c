@@ -140,8 +140,10 @@ static enum model_status judge(struct sim_cli *cli, struct validation *it)
 
 /* -- output -- */
 
+/* After the table that they are about, wherever both go. */
 static void say(const struct sim_cli *cli, const char *const *texts, int count)
 {
+    (void)fflush(cli->out);
     for (int i = 0; i < count; i++) {
         (void)fprintf(cli->log, "lagom: %s\n", texts[i]);
     }
