@@ -133,6 +133,44 @@ static void test_ranks_repeats(void **state)
     assert_int_equal(validate_accuracy_of(*state, &five, NULL).ranked, 5);
 }
 
+/*
+ * Rows of other versions of NCCL are not ranked against each other; another
+ * buffer is another setting; where all take as long there is no order, and none
+ * is counted.
+ */
+static void test_what_is_ranked(void **state)
+{
+    struct validate_record rows[6];
+    struct validate_prediction predictions[6] = {{0}};
+    struct validate_records records = {.rows = rows, .count = 6};
+    struct validate_pairs pairs;
+    struct validate_accuracy accuracy;
+
+    for (int i = 0; i < 6; i++) {
+        rows[i] = (struct validate_record){.topology = "t",
+                                           .version = i < 4 ? "2.18.3" : "2.19",
+                                           .computation = "",
+                                           .kind = MODEL_OP_ALL_REDUCE,
+                                           .nodes = 1,
+                                           .gpus = 8,
+                                           .size_bytes = 8,
+                                           .time_us = 1.0 + i,
+                                           .buffer_bytes = 1024.0 * (1 + i),
+                                           .config = model_config_none()};
+        predictions[i].time_us = 2.0 + i;
+    }
+    pairs = validate_pairs_make(*state, &records, predictions, 0.0);
+    accuracy = validate_accuracy_of(*state, &pairs, NULL);
+    assert_int_equal(accuracy.ranked, 4);
+    assert_near(accuracy.kendall, 1.0, 1e-12);
+    for (int i = 0; i < 4; i++) {
+        rows[i].time_us = 5.0;
+    }
+    pairs = validate_pairs_make(*state, &records, predictions, 0.0);
+    accuracy = validate_accuracy_of(*state, &pairs, NULL);
+    assert_int_equal(accuracy.ranked, 0);
+}
+
 static void test_nothing(void **state)
 {
     struct validate_pairs pairs = pairs_of(*state, NULL, 0, 0.0);
@@ -146,10 +184,13 @@ static void test_nothing(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_kendall),         cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_leaves_rows_out), cmocka_unit_test(test_ranks),
-        cmocka_unit_test(test_ranks_repeats),   cmocka_unit_test(test_nothing)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_kendall),
+                                       cmocka_unit_test(test_errors),
+                                       cmocka_unit_test(test_leaves_rows_out),
+                                       cmocka_unit_test(test_ranks),
+                                       cmocka_unit_test(test_ranks_repeats),
+                                       cmocka_unit_test(test_what_is_ranked),
+                                       cmocka_unit_test(test_nothing)};
 
     return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
 }

@@ -118,6 +118,34 @@ static void over_the_network_by_way_of_the_host(void **state)
     topology.pcie.bytes_per_us = 600;
     channel = model_channel_make(&topology, &hop, MODEL_SIMPLE, 128, HUGE_VAL);
     expect(&channel, 600, 13.5);
+    /* LL sends two bytes for one, also when only one end is host memory */
+    hop.direct_send = true;
+    channel = model_channel_make(&topology, &hop, MODEL_LL, 128, HUGE_VAL);
+    assert_near(channel.connection_bytes_per_us, 300, 1e-9);
+    hop.direct_receive = true;
+    channel = model_channel_make(&topology, &hop, MODEL_LL, 128, HUGE_VAL);
+    assert_true(channel.connection_bytes_per_us > 300);
+}
+
+/*
+ * A line of LL is in L2 when it is polled, wherever a FIFO of Simple would be;
+ * in host memory it is not.
+ */
+static void lines_are_polled_in_l2(void **state)
+{
+    struct model_topology topology = small();
+    struct model_hop hop = {.kind = MODEL_HOP_NVLINK, .latency_us = 0.5};
+    struct model_channel channel =
+        model_channel_make(&topology, &hop, MODEL_LL, 128, HUGE_VAL);
+
+    (void)state;
+    assert_near(channel.round_trip_us, 0.5, 1e-12);
+    hop.kind = MODEL_HOP_P2P;
+    channel = model_channel_make(&topology, &hop, MODEL_LL128, 128, HUGE_VAL);
+    assert_near(channel.round_trip_us, 0.5, 1e-12);
+    hop.kind = MODEL_HOP_SHM;
+    channel = model_channel_make(&topology, &hop, MODEL_LL, 128, HUGE_VAL);
+    assert_near(channel.round_trip_us, 1.0 + 2.0, 1e-12);
 }
 
 /* 4000 / 3 is more than a cap of 1000, 4000 / 7 is less. */
@@ -287,6 +315,7 @@ int main(void)
         cmocka_unit_test(through_host_memory),
         cmocka_unit_test(over_the_network),
         cmocka_unit_test(over_the_network_by_way_of_the_host),
+        cmocka_unit_test(lines_are_polled_in_l2),
         cmocka_unit_test(the_cap_of_a_channel),
         cmocka_unit_test(more_threads_more_in_flight),
         cmocka_unit_test(between_two_kinds_of_gpu),

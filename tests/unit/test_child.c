@@ -7,8 +7,10 @@
 #include "tests/unit/fixture.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <time.h>
+#include <unistd.h>
 
 static struct search_child_end
 run_shell(struct model_arena *arena, const char *script, double timeout_s)
@@ -84,7 +86,7 @@ static void what_does_not_start(void **state)
     assert_int_equal(search_child_run(*state, &child).fault, EACCES);
 }
 
-/* With all that it started, though its shell ignores the first request. */
+/* Asked to end, it does. */
 static void time_is_up(void **state)
 {
     double begin_s = seconds();
@@ -95,6 +97,52 @@ static void time_is_up(void **state)
     assert_int_equal(end.signal, SIGTERM);
     assert_string_equal(end.last_line, "begun");
     assert_true(seconds() - begin_s < 4);
+}
+
+/* Do all that have the pipe end within two seconds? */
+static bool all_end(const int pipe_ends[2])
+{
+    struct pollfd look = {.fd = pipe_ends[0], .events = POLLIN};
+    bool gone;
+
+    (void)close(pipe_ends[1]);
+    gone = poll(&look, 1, 2000) == 1 && (look.revents & POLLHUP) != 0;
+    (void)close(pipe_ends[0]);
+    return gone;
+}
+
+/*
+ * With all that it started: these have the other end of a pipe, which is closed
+ * when the last of them has gone. Who does not heed the request is killed.
+ */
+static void nobody_stays(void **state)
+{
+    static const char *const scripts[] = {"sleep 30 & wait",
+                                          "trap '' TERM; sleep 30; sleep 30"};
+    static const int signals[] = {SIGTERM, SIGKILL};
+
+    for (int i = 0; i < FIXTURE_COUNT(scripts); i++) {
+        int pipe_ends[2];
+        struct search_child_end end;
+
+        assert_int_equal(pipe(pipe_ends), 0);
+        end = run_shell(*state, scripts[i], 0.2);
+        assert_true(end.timed_out);
+        assert_int_equal(end.signal, signals[i]);
+        assert_true(all_end(pipe_ends));
+    }
+}
+
+/* What we hold back is not held back there. */
+static void it_hears_signals(void **state)
+{
+    sigset_t before;
+    struct search_child_end end;
+
+    search_child_hold(&before);
+    end = run_shell(*state, "kill -TERM $$; exit 3", 10);
+    search_child_release(&before);
+    assert_int_equal(end.signal, SIGTERM);
 }
 
 static void *interrupt(void *thread)
@@ -138,6 +186,8 @@ int main(void)
         cmocka_unit_test(it_may_say_much),
         cmocka_unit_test(what_does_not_start),
         cmocka_unit_test(time_is_up),
+        cmocka_unit_test(nobody_stays),
+        cmocka_unit_test(it_hears_signals),
         cmocka_unit_test(a_signal_comes_afterwards),
     };
 

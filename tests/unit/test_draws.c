@@ -23,6 +23,25 @@ static void one_dimension(void **state)
     }
 }
 
+/*
+ * All along one direction v, whose largest part is positive whichever way the
+ * eigenvector points: the second point is 0.67449 v.
+ */
+static void one_direction(void **state)
+{
+    static const double directions[][2] = {{1, 2}, {2, 1}, {-1, 2}, {2, -1}};
+
+    for (int i = 0; i < FIXTURE_COUNT(directions); i++) {
+        const double *v = directions[i];
+        const double covariance[] = {v[0] * v[0], v[0] * v[1], v[1] * v[0],
+                                     v[1] * v[1]};
+        const double *draws = search_draws_make(*state, covariance, 2, 2, 1);
+
+        assert_near(draws[2], 0.67449 * v[0], 1e-4);
+        assert_near(draws[3], 0.67449 * v[1], 1e-4);
+    }
+}
+
 static double product(const double *draws, int count, int many, int i, int j)
 {
     double sum = 0;
@@ -56,6 +75,16 @@ static void what_belongs_together_is_drawn_so(void **state)
         assert_near(draw[2], draw[0] + draw[1], 1e-9);
         assert_near(draw[3], 0, 0);
     }
+}
+
+/* What is well known is not taken for known: 1 and 0.01 deviations. */
+static void little_is_not_nothing(void **state)
+{
+    const double covariance[] = {1, 0, 0, 1e-4};
+    const double *draws = search_draws_make(*state, covariance, 2, 1023, 1);
+
+    assert_near_ratio(product(draws, 2, 1023, 0, 0), 1, 0.02);
+    assert_near_ratio(product(draws, 2, 1023, 1, 1), 1e-4, 0.02);
 }
 
 static void nothing_is_uncertain(void **state)
@@ -123,6 +152,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_dimension),
+        cmocka_unit_test(one_direction),
+        cmocka_unit_test(little_is_not_nothing),
         cmocka_unit_test(what_belongs_together_is_drawn_so),
         cmocka_unit_test(nothing_is_uncertain),
         cmocka_unit_test(more_dimensions_than_sobol_has),

@@ -84,6 +84,27 @@ static void nearest(void **state)
     assert_null(model_nccl_version_nearest(list, count, "unknown"));
 }
 
+/*
+ * In any order: the last of those that had begun; of those that had not, the
+ * first.
+ */
+static void nearest_in_any_order(void **state)
+{
+    static const struct model_nccl_version list[] = {
+        {.since = "2.22"}, {.since = "2.5"}, {.since = "2.10"}};
+    static const struct {
+        const char *release;
+        int index;
+    } rows[] = {{"2.4", 1},  {"2.5", 1},  {"2.9.8", 1}, {"2.10", 2},
+                {"2.21", 2}, {"2.22", 0}, {"2.23", 0}};
+
+    (void)state;
+    for (int i = 0; i < FIXTURE_COUNT(rows); i++) {
+        assert_ptr_equal(model_nccl_version_nearest(list, 3, rows[i].release),
+                         &list[rows[i].index]);
+    }
+}
+
 /* A file of one's own: all that its sections lack is said. */
 static void a_file_that_lacks_much(void **state)
 {
@@ -106,6 +127,7 @@ int main(void)
         cmocka_unit_test(shipped),
         cmocka_unit_test(unknown),
         cmocka_unit_test(nearest),
+        cmocka_unit_test(nearest_in_any_order),
         cmocka_unit_test(a_file_that_lacks_much),
     };
     return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
