@@ -6,6 +6,7 @@
 #include "validate/calibrate.h"
 
 #include "tests/unit/fixture.h"
+#include "validate/calibrate_parts.h"
 
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
@@ -163,6 +164,76 @@ static void a_rate_comes_back(void **state)
     assert_near(calibration.fitted[0].median_ratio, 0.25, 1e-6);
     assert_near(calibration.fitted[1].median_ratio, 0.0, 1e-4);
     assert_int_equal(calibration.fitted[1].count, 18);
+}
+
+/* -- bounds -- */
+
+/*
+ * A guess may move by a factor of 16, no more, and neither may its interval: a
+ * rate of 1 GB/s comes to 62.5 MB/s where 50 MB/s were measured, by which all
+ * rows are ln(50 / 62.5) off.
+ */
+static void beyond_a_bound(void **state)
+{
+    static const char *const patterns[] = {"gpu.channel.rate"};
+    int base = FIXTURE_COUNT(fixture_tiny_sets);
+    const char *sets[64];
+    struct setup setup;
+    struct validate_calibration calibration;
+    const struct validate_calibrated *rate;
+
+    for (int i = 0; i < base; i++) {
+        sets[i] = fixture_tiny_sets[i];
+    }
+    sets[base] = "gpu.launch.latency=0 us";
+    sets[base + 1] = "nccl.channel_setup=0 us";
+    sets[base + 2] = "gpu.channel.rate=50 MB/s";
+    make(&setup, patterns, 1);
+    measure(*state, &setup, sets, base + 3);
+    setup.options.sets = sets;
+    setup.options.set_count = base + 2;
+    calibration = calibrate(*state, &setup.options);
+    rate = parameter(&calibration, "gpu.channel.rate");
+    assert_true(rate->at_bound);
+    assert_near_ratio(rate->now, 62.5, 0.02);
+    assert_true(rate->low >= 62.499);
+    assert_near(calibration.fitted[1].median_ratio, 0.2, 0.02);
+}
+
+/* No number leaves the range of its key, and no share of a whole exceeds it. */
+static void ranges_of_keys(void **state)
+{
+    static const char *const patterns[] = {"*"};
+    struct model_errors errors = {.arena = *state};
+    struct validate_calibration calibration;
+    struct validate_candidates candidates;
+    struct setup setup;
+    int at_least = 0;
+    int shares = 0;
+
+    make(&setup, patterns, 1);
+    calibration = (struct validate_calibration){.options = &setup.options};
+    assert_int_equal(validate_targets_find(*state, &calibration, &errors),
+                     MODEL_OK);
+    assert_int_equal(
+        validate_candidates_find(*state, &calibration, &candidates, &errors),
+        MODEL_OK);
+    for (int i = 0; i < candidates.count; i++) {
+        const struct model_provenance_entry *entry = candidates.list[i].entry;
+        const struct validate_fit_parameter *prior = &candidates.list[i].prior;
+
+        assert_true(prior->low < prior->high);
+        if (entry->field->min > 0.0) {
+            assert_true(exp(prior->low) >= entry->field->min * (1.0 - 1e-12));
+            at_least++;
+        }
+        if (entry->dimension == MODEL_RATIO && entry->value <= 1.0) {
+            assert_true(prior->high <= 0.0);
+            shares++;
+        }
+    }
+    assert_true(at_least > 0);
+    assert_true(shares > 0);
 }
 
 /* -- coverage -- */
@@ -569,6 +640,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_rate_comes_back),
+        cmocka_unit_test(beyond_a_bound),
+        cmocka_unit_test(ranges_of_keys),
         cmocka_unit_test(intervals_hold_the_truth),
         cmocka_unit_test(threads_do_not_matter),
         cmocka_unit_test(what_is_fitted_by_itself),

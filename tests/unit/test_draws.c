@@ -29,16 +29,21 @@ static void one_dimension(void **state)
  */
 static void one_direction(void **state)
 {
-    static const double directions[][2] = {{1, 2}, {2, 1}, {-1, 2}, {2, -1}};
+    static const double directions[][3] = {
+        {1, 2, 3}, {-2, -1, 3}, {1, 0, 2}, {-1, 3, 2}};
 
-    for (int i = 0; i < FIXTURE_COUNT(directions); i++) {
-        const double *v = directions[i];
-        const double covariance[] = {v[0] * v[0], v[0] * v[1], v[1] * v[0],
-                                     v[1] * v[1]};
-        const double *draws = search_draws_make(*state, covariance, 2, 2, 1);
+    for (int n = 0; n < FIXTURE_COUNT(directions); n++) {
+        const double *v = directions[n];
+        double covariance[9];
+        const double *draws;
 
-        assert_near(draws[2], 0.67449 * v[0], 1e-4);
-        assert_near(draws[3], 0.67449 * v[1], 1e-4);
+        for (int i = 0; i < 9; i++) {
+            covariance[i] = v[i / 3] * v[i % 3];
+        }
+        draws = search_draws_make(*state, covariance, 3, 2, 1);
+        for (int i = 0; i < 3; i++) {
+            assert_near(draws[3 + i], 0.67449 * v[i], 1e-4);
+        }
     }
 }
 

@@ -97,6 +97,39 @@ static void steps_that_are_not_listed(void **state)
     assert_near(measured.result.exposed_comm_us, 190, 1e-9);
 }
 
+/*
+ * The same where a step ends with its kernel: it takes 100 us, 90 to 190, in
+ * which the kernel runs for 100 and a collective for 30, beside it.
+ */
+static void steps_that_end_with_a_kernel(void **state)
+{
+    struct model_workload *workload = fixture_workload(
+        *state, fixture_topology(*state, "1x2 gpu:h100 nvswitch", NULL, 0),
+        "name: w\nops:\n"
+        "  - {id: g0, kind: gemm, m: 512, n: 512, k: 512}\n"
+        "  - {id: a0, kind: all_gather, size: 1 MB}\n"
+        "  - {id: g1, kind: gemm, m: 512, n: 512, k: 512}\n"
+        "  - {id: a1, kind: all_gather, size: 1 MB}\n");
+    struct model_errors errors = {.arena = *state};
+    struct search_measured measured;
+
+    workload->cycle =
+        (struct model_cycle){.first = 2, .end = 4, .repeats = 4, .steps = 5};
+    assert_int_equal(read_text(*state, workload,
+                               "op,stream,start_us,end_us,spread_us\n"
+                               "g0,compute,0,90,\n"
+                               "a0,comm,40,60,\n"
+                               "g1,compute,90,190,\n"
+                               "a1,comm,120,150,\n"
+                               "iteration,,0,210,\n",
+                               &measured, &errors),
+                     MODEL_OK);
+    assert_near(measured.result.iteration_us, 210 + 3 * 100, 1e-9);
+    assert_near(measured.result.compute_us, 190 + 3 * 100, 1e-9);
+    assert_near(measured.result.comm_us, 50 + 3 * 30, 1e-9);
+    assert_near(measured.result.exposed_comm_us, 0, 1e-9);
+}
+
 #define HEAD  "op,stream,start_us,end_us,spread_us\n"
 #define WHOLE "iteration,,0,31.5,0.7\n"
 #define G     "g,compute,0,10,\n"
@@ -162,6 +195,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_in_any_order),
         cmocka_unit_test(steps_that_are_not_listed),
+        cmocka_unit_test(steps_that_end_with_a_kernel),
         cmocka_unit_test(faults_say_where),
         cmocka_unit_test(an_op_may_be_called_iteration),
     };

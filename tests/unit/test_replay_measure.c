@@ -83,6 +83,26 @@ static void test_alone_of_many_products(void **state)
     assert_int_equal(fake.launches, 2 + 3 * 2);
 }
 
+/* More commands than the queue of a held stream takes: nothing is held. */
+static void test_alone_without_hold(void **state)
+{
+    static const double rows[600] = {1};
+    struct model_errors errors = {.arena = *state};
+    struct replay_run run = run_of(*state, &errors, 3);
+    struct replay_item item = {.work = {.kind = REPLAY_GRID,
+                                        .bytes = 30e6,
+                                        .rows = rows,
+                                        .row_count = 600}};
+    struct replay_fault fault;
+    struct replay_summary summary;
+
+    item.handle = fake_driver.make(&fake, &item.work, &fault);
+    assert_int_equal(replay_measure_alone(&run, &item, &summary), MODEL_OK);
+    assert_int_equal(fake.runs, 0);
+    assert_int_equal(fake.launches, 2 + 3);
+    assert_near(summary.median_us, 30.0, 1e-9);
+}
+
 /* Four equal ranks: sums over the number of ranks. */
 static void test_alone_on_ranks(void **state)
 {
@@ -145,6 +165,28 @@ static void test_together(void **state)
     assert_near(together.iteration.median_us, 30.0, 1e-9);
     assert_near(together.iteration.sm_clock_mhz, 1980.0, 1e-9);
     assert_int_equal(fake.runs, 3);
+}
+
+/* b 0..2 and then c on y, which waits for a, 0..10 on x: c 10..15, not 2..15.
+ */
+static void test_waiting_is_not_working(void **state)
+{
+    struct model_errors errors = {.arena = *state};
+    struct replay_run run = run_of(*state, &errors, 1);
+    struct replay_schedule schedule;
+    struct replay_together together;
+
+    schedule_of(*state,
+                "name: w\nops:\n"
+                "  - {id: a, kind: memory, hbm: 10 MB, stream: x}\n"
+                "  - {id: b, kind: memory, hbm: 2 MB, stream: y}\n"
+                "  - {id: c, kind: memory, hbm: 5 MB, stream: y, after: [a]}\n",
+                &schedule);
+    make_all(&run, &schedule);
+    assert_int_equal(replay_measure_together(&run, &schedule, &together),
+                     MODEL_OK);
+    assert_near(together.launches[2].start_us, 10.0, 1e-9);
+    assert_near(together.launches[2].lasts.median_us, 5.0, 1e-9);
 }
 
 /* What one run asks of the device: event 0 begins, 1 ends, launch i is between
@@ -212,6 +254,8 @@ int main(void)
         cmocka_unit_test(test_summary),
         cmocka_unit_test(test_alone),
         cmocka_unit_test(test_alone_of_many_products),
+        cmocka_unit_test(test_alone_without_hold),
+        cmocka_unit_test(test_waiting_is_not_working),
         cmocka_unit_test(test_alone_on_ranks),
         cmocka_unit_test(test_together),
         cmocka_unit_test(test_together_launches),

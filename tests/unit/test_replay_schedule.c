@@ -156,6 +156,57 @@ static void test_what_cannot_be_replayed(void **state)
         MODEL_BAD_INPUT);
     assert_int_equal(errors.count, 1);
     assert_string_equal(errors.list[0].key, "start");
+    errors.count = 0;
+    assert_int_equal(
+        replay_read(
+            *state, NODE,
+            "name: w\nops:\n"
+            "  - {id: a, kind: memory, hbm: 1 MB, stream: x, after: [b]}\n"
+            "  - {id: b, kind: memory, hbm: 1 MB, stream: y}\n",
+            0, false, &schedule, &errors),
+        MODEL_BAD_INPUT);
+    assert_int_equal(errors.count, 1);
+    assert_string_equal(errors.list[0].key, "after");
+}
+
+/* Whoever is before it on the same stream needs no event. */
+static void test_a_stream_keeps_its_order(void **state)
+{
+    struct model_errors errors = {.arena = *state};
+    struct replay_schedule schedule;
+
+    (void)replay_read(
+        *state, NODE,
+        "name: w\nops:\n"
+        "  - {id: a, kind: memory, hbm: 1 MB, stream: x}\n"
+        "  - {id: b, kind: memory, hbm: 1 MB, stream: y}\n"
+        "  - {id: c, kind: memory, hbm: 1 MB, stream: x, after: [a, b]}\n",
+        0, false, &schedule, &errors);
+    fixture_no_errors(&errors);
+    assert_int_equal(schedule.launches[2].after_count, 1);
+    assert_int_equal(schedule.launches[2].after[0], 1);
+}
+
+/* Steps that stand for an all_gather and a reduce_scatter are equal work, but
+   records of their own. */
+static void test_each_kind_is_named(void **state)
+{
+    struct model_errors errors = {.arena = *state};
+    struct replay_schedule schedule;
+
+    (void)replay_read(*state, NODE,
+                      "name: w\nops:\n"
+                      "  - {id: a, kind: all_gather, size: 8 MB, channels: 2,"
+                      " threads: 512, chunk: 64 KiB}\n"
+                      "  - {id: b, kind: reduce_scatter, size: 8 MB,"
+                      " channels: 2, threads: 512, chunk: 64 KiB}\n",
+                      0, true, &schedule, &errors);
+    fixture_no_errors(&errors);
+    assert_int_equal(schedule.item_count, 2);
+    assert_true(
+        replay_work_same(&schedule.items[0].work, &schedule.items[1].work));
+    assert_string_equal(schedule.items[0].replaced, "all_gather");
+    assert_string_equal(schedule.items[1].replaced, "reduce_scatter");
 }
 
 /* Environments of a schedule, each as "A=1 B=2". */
@@ -293,6 +344,8 @@ int main(void)
         cmocka_unit_test(test_nccl_chooses),
         cmocka_unit_test(test_groups_of_a_rank),
         cmocka_unit_test(test_what_cannot_be_replayed),
+        cmocka_unit_test(test_a_stream_keeps_its_order),
+        cmocka_unit_test(test_each_kind_is_named),
         cmocka_unit_test(test_environment_of_each),
         cmocka_unit_test(test_environment_by_function),
         cmocka_unit_test(test_nearest),
