@@ -208,7 +208,7 @@ PRIVATE   := model/collective_parts.h model/node_build.h model/node_merge.h mode
 	model/nccl/search.h model/nccl/walk.h $(wildcard model/nccl/*_parts.h) model/nccl/xml_fit.h model/nccl/xml_build.h \
 	model/workload_row.h model/workload_build.h model/transformer.h model/moe.h model/tp.h \
 	sim/state.h sim/cli.h sim/cli_table.h sim/load.h sim/report.h sim/cmd_show.h sim/cmd_import.h \
-	sim/draw.h sim/nccl_options.h search/perf.h search/compare.h search/explain_nccl.h \
+	sim/draw.h sim/nccl_options.h search/perf.h search/compare.h search/uncertainty.h search/explain_nccl.h \
 	search/tuned.h search/descent.h search/trial.h search/moves.h search/chosen.h \
 	search/explain_change.h search/explain_words.h search/explain_print.h search/paragraph.h search/memo.h \
 	search/candidates.h search/forest.h search/lagom_climb.h search/probe.h search/surrogate.h search/surrogate_parts.h \

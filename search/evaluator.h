@@ -8,7 +8,8 @@
 #define SEARCH_EVALUATOR_H
 
 #include "search/problem.h"
-#include "sim/cli.h"
+
+struct sim_options; /* sim/cli.h */
 
 struct search_evaluator {
     enum model_status (*evaluate)(void *context,

@@ -19,6 +19,7 @@
 #include "model/files.h"
 #include "search/child.h"
 #include "search/measured.h"
+#include "sim/cli.h"
 
 #include <errno.h>
 #include <stdlib.h>

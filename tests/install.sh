@@ -50,6 +50,17 @@ validates() {
     *) return 1 ;;
     esac
 }
+# Each header by itself, from where it was put.
+stand_alone() {
+    local folder=$root/usr/local/include/lagom header good=true
+    local -a flags
+    read -r -a flags <<<"$(pkg-config --cflags gsl yaml-0.1 jansson expat)"
+    while read -r header; do
+        cc -std=c11 -D_GNU_SOURCE -fsyntax-only "-I$folder" "${flags[@]}" \
+            -x c "$header" || good=false
+    done < <(find "$folder" -name '*.h')
+    $good
+}
 gone() {
     make uninstall DESTDIR="$root" && rm -f "$root/use" &&
         [ -z "$(find "$root" -type f)" ]
@@ -59,6 +70,7 @@ holds 'the program finds NCCL 2.18' explains 2.18
 holds 'the program finds NCCL 2.30' explains 2.30
 holds 'it finds the shipped records' validates
 holds 'a program that uses the library builds' builds
+holds 'each header stands alone' stand_alone
 holds 'it says the same' same dgx-h100 phi-2-fsdp 2.30
 holds 'of a line, too' same '2x8 gpu:a100 nvswitch nic:8x200Gbit/s' \
     llama-3-8b-fsdp 2.18
