@@ -6,12 +6,16 @@
 #include "search/paragraph.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Parts of a direction less than this of its largest are not named. */
 #define PART 0.5
 
 /* Parameters of which the data decide less are told. */
 #define UNDECIDED 0.1
+
+/* Numbers that kernels take are told where they change by more than this. */
+#define MOVED_RATIO 1.25
 
 /* Of what the data do not tell, so many are named without -v. */
 enum { SHOWN = 5 };
@@ -293,6 +297,52 @@ static void print_unseen(struct sim_cli *cli,
             of->unseen_count == 1 ? "%s: it stays." : "%s: they stay.", text));
 }
 
+/* A number that kernels take too, and that is now another. */
+static bool slows_kernels(const struct validate_calibrated *parameter)
+{
+    static const char *const shared[] = {"gpu.hbm.achieved",
+                                         "gpu.launch.latency"};
+    bool is_shared = false;
+
+    for (size_t i = 0; i < sizeof(shared) / sizeof(shared[0]); i++) {
+        is_shared = is_shared || strcmp(parameter->path, shared[i]) == 0;
+    }
+    return is_shared && parameter->was > 0.0 && parameter->now > 0.0 &&
+           fabs(log(parameter->now / parameter->was)) > log(MOVED_RATIO);
+}
+
+/* Collectives alone say little of what kernels do: what they move there may
+   stand for something that the model lacks. */
+static void print_shared(struct sim_cli *cli,
+                         const struct validate_calibration *of)
+{
+    const char *names = NULL;
+
+    for (int i = 0; i < of->row_count; i++) {
+        if (of->rows[i].computation) {
+            return;
+        }
+    }
+    for (int j = 0; j < of->parameter_count; j++) {
+        const char *path = of->parameters[j].path;
+
+        if (slows_kernels(&of->parameters[j]) && is_decided(of, j)) {
+            names = names == NULL ? path
+                                  : model_arena_format(cli->arena, "%s and %s",
+                                                       names, path);
+        }
+    }
+    if (names != NULL) {
+        search_paragraph(
+            cli->out, 0,
+            model_arena_format(
+                cli->arena,
+                "Kernels take %s, too, and no row is of computation: measure "
+                "some, or name the other numbers by --fit.",
+                names));
+    }
+}
+
 void validate_calibration_text(struct sim_cli *cli,
                                const struct validate_calibration *of,
                                const struct model_params *params)
@@ -305,6 +355,7 @@ void validate_calibration_text(struct sim_cli *cli,
     print_directions(cli, of);
     print_correlated(cli, of);
     print_unseen(cli, of);
+    print_shared(cli, of);
     (void)fprintf(cli->out,
                   "times scatter by %.1f %% about the fit; %d iterations, %d "
                   "evaluations%s\n",
