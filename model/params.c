@@ -15,6 +15,7 @@
 struct param_row {
     const char *path, *value, *low, *high, *was;
     int from;
+    int now_from; /* only that it is checked */
 };
 
 struct records_row {
@@ -58,9 +59,18 @@ static const struct model_field records_fields[] = {
 
 #define ROW(member) offsetof(struct param_row, member)
 
+/* All that such a file holds is that. */
+static const char *const origins[] = {"fitted", NULL};
+
 static const struct model_field param_fields[] = {
     TEXT("path", ROW(path), "the number's key path, as --set takes it"),
     TEXT("value", ROW(value), "its value, with unit"),
+    {.key = "from",
+     .kind = MODEL_FIELD_CHOICE,
+     .offset = ROW(now_from),
+     .choices = origins,
+     .default_text = "fitted",
+     .help = "where that is from"},
     TEXT("low", ROW(low), "lower end of the 95 % interval"),
     TEXT("high", ROW(high), "upper end of it"),
     TEXT("was", ROW(was), "the value before"),

@@ -6,7 +6,7 @@
  *     date: 2026-11-30
  *     records: [{file: note-a100.csv, rows: 18, hash: "0x5e1f..."}]
  *     parameters:
- *       - {path: gpu.channel.sync, value: 0.61 us, low: 0.55 us,
+ *       - {path: gpu.channel.sync, value: 0.61 us, from: fitted, low: 0.55 us,
  *          high: 0.68 us, was: 0.54 us, was_from: guess}
  *     covariance:          # of natural logarithms, in the order above
  *       - [0.0025, 0.0001]

@@ -89,6 +89,7 @@ enum model_status model_params_write(struct model_arena *arena,
 
         put(arena, item, "path", param->path);
         put_quantity(arena, item, "value", param, param->value);
+        put(arena, item, "from", model_origin_names[MODEL_FROM_FITTED]);
         put_quantity(arena, item, "low", param, param->low);
         put_quantity(arena, item, "high", param, param->high);
         put_quantity(arena, item, "was", param, param->was);
