@@ -49,6 +49,9 @@ row 'compare nccl, autoccl, lagom: the 12 FSDP rows' '10 s' 1 \
     -w mpt-7b-fsdp --strategies nccl,autoccl,lagom
 row 'one iteration of Llama-3-70B, TP 8 x PP 4 x DP 2, 64 H100' '' 5 \
     "$lagom" run -t dgx-h100 --set nodes=8 -w llama-3-70b --format csv
+row 'validate: all shipped records' '' 5 "$lagom" validate -q
+row "calibrate: ABCI's A100 records, one thread" '' 3 \
+    "$lagom" calibrate -q -j 1 abci-a100
 for tiles in 1000 100000 10000000; do
     row "a kernel of $tiles CTAs beside an AllGather" 'no growth' 11 \
         "$lagom" run -t lagom-a-1node -w "$(waves $tiles)" --format csv
