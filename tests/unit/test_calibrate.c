@@ -124,6 +124,31 @@ parameter(const struct validate_calibration *calibration, const char *path)
 /* -- by hand -- */
 
 /*
+ * Fit gpu.channel.rate, from 1 GB/s on, to what the tiny machine would take
+ * with another rate, where kernels start at once.
+ */
+static struct validate_calibration
+fit_rate(struct model_arena *arena, const char *measured, struct setup *setup)
+{
+    static const char *const patterns[] = {"gpu.channel.rate"};
+    int base = FIXTURE_COUNT(fixture_tiny_sets);
+    const char **sets =
+        model_arena_array(arena, (size_t)base + 3, sizeof(*sets));
+
+    for (int i = 0; i < base; i++) {
+        sets[i] = fixture_tiny_sets[i];
+    }
+    sets[base] = "gpu.launch.latency=0 us";
+    sets[base + 1] = "nccl.channel_setup=0 us";
+    sets[base + 2] = measured;
+    make(setup, patterns, 1);
+    measure(arena, setup, sets, base + 3);
+    setup->options.sets = sets;
+    setup->options.set_count = base + 2;
+    return calibrate(arena, &setup->options);
+}
+
+/*
  * On the tiny machine an AllGather of M bytes over NC channels takes M / 2 / NC
  * / rate, and nothing else where kernels start at once. Records of 1.25 GB/s,
  * from a start of 1 GB/s, so have one answer. Its prior, a factor of 2 about
@@ -134,26 +159,13 @@ parameter(const struct validate_calibration *calibration, const char *path)
  */
 static void a_rate_comes_back(void **state)
 {
-    static const char *const patterns[] = {"gpu.channel.rate"};
-    int base = FIXTURE_COUNT(fixture_tiny_sets);
-    const char *sets[64];
     struct setup setup;
     struct validate_calibration calibration;
     const struct validate_calibrated *rate;
 
-    for (int i = 0; i < base; i++) {
-        sets[i] = fixture_tiny_sets[i];
-    }
-    sets[base] = "gpu.launch.latency=0 us";
-    sets[base + 1] = "nccl.channel_setup=0 us";
-    sets[base + 2] = "gpu.channel.rate=1.25 GB/s";
-    make(&setup, patterns, 1);
-    measure(*state, &setup, sets, base + 3);
+    calibration = fit_rate(*state, "gpu.channel.rate=1.25 GB/s", &setup);
     /* 4 MiB on 2 channels: 4194304 / 2 / 2 / 1250 us */
     assert_near(setup.rows[7].time_us, 838.8608, 1e-3);
-    setup.options.sets = sets;
-    setup.options.set_count = base + 2;
-    calibration = calibrate(*state, &setup.options);
     rate = parameter(&calibration, "gpu.channel.rate");
     assert_int_equal(calibration.parameter_count, 1);
     assert_near(rate->was, 1000.0, 0);
@@ -175,24 +187,11 @@ static void a_rate_comes_back(void **state)
  */
 static void beyond_a_bound(void **state)
 {
-    static const char *const patterns[] = {"gpu.channel.rate"};
-    int base = FIXTURE_COUNT(fixture_tiny_sets);
-    const char *sets[64];
     struct setup setup;
     struct validate_calibration calibration;
     const struct validate_calibrated *rate;
 
-    for (int i = 0; i < base; i++) {
-        sets[i] = fixture_tiny_sets[i];
-    }
-    sets[base] = "gpu.launch.latency=0 us";
-    sets[base + 1] = "nccl.channel_setup=0 us";
-    sets[base + 2] = "gpu.channel.rate=50 MB/s";
-    make(&setup, patterns, 1);
-    measure(*state, &setup, sets, base + 3);
-    setup.options.sets = sets;
-    setup.options.set_count = base + 2;
-    calibration = calibrate(*state, &setup.options);
+    calibration = fit_rate(*state, "gpu.channel.rate=50 MB/s", &setup);
     rate = parameter(&calibration, "gpu.channel.rate");
     assert_true(rate->at_bound);
     assert_near_ratio(rate->now, 62.5, 0.02);

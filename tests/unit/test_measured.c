@@ -62,26 +62,33 @@ static void rows_in_any_order(void **state)
     assert_near(measured.result.exposed_comm_us, 10, 1e-12);
 }
 
-/*
- * Steps of one kernel and one collective, of which the second stands for 4: it
- * takes 100 us, from the end of the first at 90 to its own at 190, 40 of them
- * beside no kernel. Three more of these: 210 + 300, 60 + 60 + 3 x 60, 50 + 70 +
- * 3 x 70, 30 + 40 + 3 x 40.
- */
-static void steps_that_are_not_listed(void **state)
+/* Steps of one kernel and one collective, of which the second stands for 4. */
+static struct model_workload *two_steps(struct model_arena *arena)
 {
     struct model_workload *workload = fixture_workload(
-        *state, fixture_topology(*state, "1x2 gpu:h100 nvswitch", NULL, 0),
+        arena, fixture_topology(arena, "1x2 gpu:h100 nvswitch", NULL, 0),
         "name: w\nops:\n"
         "  - {id: g0, kind: gemm, m: 512, n: 512, k: 512}\n"
         "  - {id: a0, kind: all_gather, size: 1 MB}\n"
         "  - {id: g1, kind: gemm, m: 512, n: 512, k: 512}\n"
         "  - {id: a1, kind: all_gather, size: 1 MB}\n");
-    struct model_errors errors = {.arena = *state};
-    struct search_measured measured;
 
     workload->cycle =
         (struct model_cycle){.first = 2, .end = 4, .repeats = 4, .steps = 5};
+    return workload;
+}
+
+/*
+ * The second step takes 100 us, from the end of the first at 90 to its own at
+ * 190, 40 of them beside no kernel. Three more of these: 210 + 300, 60 + 60 + 3
+ * x 60, 50 + 70 + 3 x 70, 30 + 40 + 3 x 40.
+ */
+static void steps_that_are_not_listed(void **state)
+{
+    struct model_workload *workload = two_steps(*state);
+    struct model_errors errors = {.arena = *state};
+    struct search_measured measured;
+
     assert_int_equal(read_text(*state, workload,
                                "op,stream,start_us,end_us,spread_us\n"
                                "g0,compute,0,60,\n"
@@ -103,18 +110,10 @@ static void steps_that_are_not_listed(void **state)
  */
 static void steps_that_end_with_a_kernel(void **state)
 {
-    struct model_workload *workload = fixture_workload(
-        *state, fixture_topology(*state, "1x2 gpu:h100 nvswitch", NULL, 0),
-        "name: w\nops:\n"
-        "  - {id: g0, kind: gemm, m: 512, n: 512, k: 512}\n"
-        "  - {id: a0, kind: all_gather, size: 1 MB}\n"
-        "  - {id: g1, kind: gemm, m: 512, n: 512, k: 512}\n"
-        "  - {id: a1, kind: all_gather, size: 1 MB}\n");
+    struct model_workload *workload = two_steps(*state);
     struct model_errors errors = {.arena = *state};
     struct search_measured measured;
 
-    workload->cycle =
-        (struct model_cycle){.first = 2, .end = 4, .repeats = 4, .steps = 5};
     assert_int_equal(read_text(*state, workload,
                                "op,stream,start_us,end_us,spread_us\n"
                                "g0,compute,0,90,\n"
